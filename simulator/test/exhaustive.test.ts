@@ -20,7 +20,8 @@ function withFault(scope: Scope, ...types: FaultType[]): Scope {
 }
 
 describe('search', () => {
-  const quiet = scopes.filter(({ name }) => name.endsWith(': no faults'))
+  // With three clients a search takes many minutes.
+  const quiet = scopes.filter(({ name, clients }) => name.endsWith(': no faults') && clients.length === 2)
   const apart = scopeNamed('SharedLock read/write: no faults, frames apart')
   const faulty = [withFault(lock, 'lose'), withFault(scopeNamed('LeaderElection: no faults'), 'abort')]
 

@@ -29,7 +29,9 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -55,8 +57,11 @@ public final class CuratorClient {
   private final Map<String, InterProcessMutex> locks = new HashMap<>();
   private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
   private final Map<String, LeaderLatch> latches = new HashMap<>();
+  private final Map<String, InterProcessSemaphoreV2> semaphores = new HashMap<>();
+  private final Map<String, Collection<Lease>> permits = new HashMap<>();
   private final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
   private final List<Closeable> opened = new ArrayList<>();
+  private final CuratorGroups groups;
 
   public static void main(String[] args) throws Exception {
     CuratorClient client = new CuratorClient(args[0], Integer.parseInt(args[1]), args[2]);
@@ -86,6 +91,8 @@ public final class CuratorClient {
             .retryPolicy(new RetryForever(100))
             .build();
     curator.getConnectionStateListenable().addListener((__, state) -> event("state", state.name()));
+    groups = new CuratorGroups(curator);
+    opened.add(groups);
     curator.start();
     curator.blockUntilConnected();
     event("ready", session());
@@ -170,6 +177,17 @@ public final class CuratorClient {
       case "takeLeases":
         return takeLeases(path, args.number(1, 1), args.number(2, 1));
 
+      case "followPermits":
+        followPermits(path);
+        return null;
+      case "acquirePermits":
+        return acquirePermits(path, args.number(1, 1), args.number(2, 1), args.number(3, -1));
+      case "releasePermits":
+        semaphores.get(path).returnAll(permits.remove(path));
+        return null;
+      case "takePermits":
+        return takePermits(path, args.number(1, 1), args.number(2, 1));
+
       case "enter":
         enter(path, args.text(1, ""));
         return null;
@@ -215,6 +233,7 @@ public final class CuratorClient {
       case "leaveBarrier":
         return doubleBarriers.get(path).leave(args.number(1, 0), TimeUnit.MILLISECONDS);
       default:
+        if (CuratorGroups.COMMANDS.contains(what)) return groups.call(what, args.call());
         throw new IllegalArgumentException(what);
     }
   }
@@ -322,6 +341,42 @@ public final class CuratorClient {
     List<Boolean> taken = new ArrayList<>();
     for (int time = 0; time < times; time++) taken.add(semaphore.acquire(0, TimeUnit.MILLISECONDS) != null);
     return taken;
+  }
+
+  /** From now on the semaphore of this path goes by the number that is stored there. */
+  private void followPermits(String path) throws Exception {
+    SharedCount count = new SharedCount(curator, path, 0);
+    opened.add(count);
+    count.start();
+    semaphores.put(path, new InterProcessSemaphoreV2(curator, path, count));
+  }
+
+  private InterProcessSemaphoreV2 semaphore(String path, int leases) {
+    return semaphores.computeIfAbsent(path, __ -> new InterProcessSemaphoreV2(curator, path, leases));
+  }
+
+  /** Waits for so many, at most the given ms. */
+  private boolean acquirePermits(String path, int leases, int count, int patience) throws Exception {
+    InterProcessSemaphoreV2 semaphore = semaphore(path, leases);
+    Collection<Lease> taken =
+        patience < 0 ? semaphore.acquire(count) : semaphore.acquire(count, patience, TimeUnit.MILLISECONDS);
+    if (taken != null) permits.put(path, taken);
+    return taken != null;
+  }
+
+  /** Takes one permit at a time, and returns when. Several are taken one by one, and two of these may wait for each other. */
+  private List<List<String>> takePermits(String path, int leases, int turns) throws Exception {
+    List<List<String>> history = new ArrayList<>();
+    InterProcessSemaphoreV2 semaphore = semaphore(path, leases);
+    for (int turn = 0; turn < turns; turn++) {
+      Lease taken = semaphore.acquire();
+      try {
+        history.add(turn("permit"));
+      } finally {
+        semaphore.returnLease(taken);
+      }
+    }
+    return history;
   }
 
   private void enter(String path, String id) throws Exception {

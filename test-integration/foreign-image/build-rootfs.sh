@@ -6,10 +6,10 @@ out=${1:?usage: build-rootfs.sh OUT.tar}
 
 packages=(
   zookeeper
-  libcurator-recipes-java libcurator-framework-java libcurator-client-java libguava-java
+  libcurator-recipes-java libcurator-discovery-java libcurator-framework-java libcurator-client-java libguava-java
   python3-kazoo python3-six python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libssl3 libexpat1
 )
-jars=(curator-recipes curator-framework curator-client guava)
+jars=(curator-recipes curator-x-discovery curator-framework curator-client guava)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

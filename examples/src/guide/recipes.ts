@@ -1,7 +1,29 @@
 // Code of packages/recipes/README.md.
-import type { Counter, DoubleBarrier, Held, LeaderElection, Lock } from '@zk/recipes'
+import {
+  type Counter,
+  type DoubleBarrier,
+  Group,
+  type Held,
+  type LeaderElection,
+  type Lock,
+  type Membership,
+  type Semaphore,
+  ServiceDiscovery,
+  uriOf,
+  type ZooKeeper,
+} from '@zk/recipes'
 
-export { importTogether, lead, takeTicket, writeInParts }
+export {
+  encodeShard,
+  followWorkers,
+  importTogether,
+  joinWorkers,
+  lead,
+  serveOrders,
+  takeTicket,
+  urisOfOrders,
+  writeInParts,
+}
 
 // #region acquire
 async function writeInParts(lock: Lock, writePart: (held: Held) => Promise<'more' | 'done'>): Promise<void> {
@@ -48,5 +70,41 @@ async function importTogether(barrier: DoubleBarrier, importPart: (signal: Abort
   } finally {
     await entry.leave({ timeout: 60_000 })
   }
+}
+// #endregion
+
+// #region join
+async function joinWorkers(zk: ZooKeeper, address: string): Promise<Membership> {
+  const group = new Group(zk, '/workers')
+  const me = await group.join({ name: 'host-1', data: address })
+  me.signal.addEventListener('abort', () => console.warn('no member any more', me.signal.reason))
+  return me // me.update('…') changes the data, me.leave() ends it
+}
+// #endregion
+
+// #region members
+async function followWorkers(zk: ZooKeeper, use: (addresses: string[]) => void, signal: AbortSignal): Promise<void> {
+  for await (const members of new Group(zk, '/workers').members({ signal })) {
+    use(members.map(({ text }) => text))
+  }
+}
+// #endregion
+
+// #region services
+async function serveOrders(zk: ZooKeeper, address: string, port: number) {
+  const services = new ServiceDiscovery(zk, '/services')
+  return services.register({ name: 'orders', address, port, uriSpec: '{scheme}://{address}:{port}' })
+}
+
+async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
+  const instances = await new ServiceDiscovery(zk, '/services').instances('orders')
+  return instances.filter(({ enabled }) => enabled).map((instance) => uriOf(instance))
+}
+// #endregion
+
+// #region semaphore
+/** One of the semaphore's permits stands for one shard. Nobody else works on it meanwhile. */
+async function encodeShard(semaphore: Semaphore, encode: (shard: number, held: Held) => Promise<void>): Promise<void> {
+  await semaphore.run((held) => encode(held.permit, held))
 }
 // #endregion

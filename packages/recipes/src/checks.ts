@@ -12,8 +12,10 @@ const recipes = {
   Lock: new Set([...common, 'reentrant']),
   SharedLock: new Set(common),
   LeaderElection: new Set(['data', 'acl', 'heldWhile', 'followerRelayDelay']),
+  Semaphore: new Set([...common, 'permits']),
 } as const satisfies Record<string, ReadonlySet<string>>
 
+const read = ['timeout', 'signal', 'repeatThrottled', 'session']
 const wait = ['signal', 'onQueued', 'onSuspended', 'onResumed']
 /** The names of the options of each method. */
 const calls = {
@@ -24,9 +26,15 @@ const calls = {
   tryAcquire: new Set(['timeout', 'signal', 'onSuspended', 'onResumed']),
   downgrade: new Set(['timeout', 'signal']),
   leaders: new Set(['signal']),
-  leader: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
-  candidates: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
-  contenders: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
+  leader: new Set(read),
+  candidates: new Set(read),
+  contenders: new Set(read),
+  'Semaphore.acquire': new Set(['count', 'timeout', ...wait]),
+  'Semaphore.run': new Set(['count', 'timeout', ...wait, 'onLost']),
+  'Semaphore.tryAcquire': new Set(['count', 'timeout', 'signal', 'onSuspended', 'onResumed']),
+  resize: new Set(read),
+  permits: new Set(read),
+  holders: new Set(read),
 } as const satisfies Record<string, ReadonlySet<string>>
 
 /** Checks the arguments of a recipe's constructor. */
@@ -44,11 +52,14 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
 
 /** The client and the path of a recipe. `because` says why the path must not be the root. */
 export function checkPlace(zk: unknown, path: string, because: string): void {
-  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
-    throw new TypeError('the first argument must be a client, as connect() resolves with')
-  }
+  checkClient(zk)
   validatePath(path)
   if (path === '/') throw new TypeError(`path must not be '/': ${because}`)
+}
+
+export function checkClient(zk: unknown): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
+  throw new TypeError('the first argument must be a client, as connect() resolves with')
 }
 
 interface AnyRecipeOptions extends HoldOptions {
@@ -76,11 +87,36 @@ export function checkWait(
   known: ReadonlySet<string>,
 ): void {
   checkKeys(name, options, known, '{ timeout: 5_000 }')
-  const { timeout, signal } = options
+  checkLimits(options)
+}
+
+export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
     throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+}
+
+const MOST_PERMITS = 1_000_000
+/** What one transaction can take. */
+const MOST_AT_ONCE = 1_000
+
+export function checkPermits(permits: unknown): void {
+  if (isInteger(permits, MOST_PERMITS)) return
+  throw new RangeError(`permits must be a whole number from 1 to ${MOST_PERMITS}, not ${String(permits)}`)
+}
+
+/** `permits` is how many there are, where that is known. */
+export function checkCount(count: number, permits: number | undefined): void {
+  if (!isInteger(count, MOST_AT_ONCE)) {
+    throw new RangeError(`count must be a whole number from 1 to ${MOST_AT_ONCE}, not ${String(count)}`)
+  }
+  if (permits === undefined || count <= permits) return
+  throw new RangeError(`count is ${count}, and there are only ${permits} permits`)
+}
+
+function isInteger(value: unknown, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most
 }
 
 function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
@@ -92,7 +128,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   }
 }
 
-/** Checks the option that has the data of a contender's node. */
+/** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)

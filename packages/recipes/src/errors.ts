@@ -6,6 +6,8 @@ const lostBrand = Symbol.for('@zk/LockLostError')
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
 /** The brand by which `WouldDeadlockError.is` finds errors of any copy of this package. */
 const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
+/** The brand by which `PermitsError.is` finds errors of any copy of this package. */
+const permitsBrand = Symbol.for('@zk/PermitsError')
 
 /** Why a hold has ended. */
 export type LossReason =
@@ -151,6 +153,52 @@ export class WouldDeadlockError extends Error {
   static is(error: unknown): error is WouldDeadlockError {
     return typeof error === 'object' && error !== null && deadlockBrand in error
   }
+}
+
+/**
+ * The number of permits that the semaphore's node stores is not the one that this `Semaphore` was made with, or is none.
+ * Nothing was acquired.
+ */
+export class PermitsError extends Error {
+  /** The name with which its stack begins. */
+  override readonly name = 'PermitsError'
+  /** The brand for `is`. */
+  readonly [permitsBrand] = true
+  /** The path of the semaphore. */
+  readonly path: string
+  /** The number that this `Semaphore` was made with; undefined where it was made without. */
+  readonly permits: number | undefined
+  /** The number that the node stores; undefined where it stores none. */
+  readonly stored: number | undefined
+
+  /** @internal `stored` is the data of the node where it is no number. */
+  constructor(path: string, permits: number | undefined, stored: number | Uint8Array | undefined) {
+    super(`${path} ${explainPermits(permits, stored)}`)
+    this.path = path
+    this.permits = permits
+    this.stored = typeof stored === 'number' ? stored : undefined
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { name, message, path, permits, stored } = this
+    return { name, message, path, permits, stored }
+  }
+
+  /** True for a `PermitsError` of any copy of this package in the program. */
+  static is(error: unknown): error is PermitsError {
+    return typeof error === 'object' && error !== null && permitsBrand in error
+  }
+}
+
+function explainPermits(permits: number | undefined, stored: number | Uint8Array | undefined): string {
+  if (stored === undefined) return 'stores no number of permits: make one Semaphore with { permits }, or call resize'
+  if (typeof stored !== 'number')
+    return `has ${stored.length} bytes of data, where a number of permits has 4: is it the path of something else?`
+  return (
+    `has ${stored} permits, and this Semaphore was made with { permits: ${permits} }: make it with ${stored}, ` +
+    'make it without permits to follow what is stored, or change what is stored with resize'
+  )
 }
 
 function placeOf({ ahead, blocker, at }: EndedWait): string {

@@ -1,6 +1,6 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import type { OwnNode } from './queue/protected-create.ts'
+import type { OwnNodes } from './queue/protected-create.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
@@ -34,19 +34,18 @@ export interface Owner {
  * token protects against that, if the resource that is written to checks the token.
  */
 export class Held implements AsyncDisposable {
-  /** The path of the contender's znode. */
+  /** The path of the contender's znode; of the first one, where a hold has several. */
   readonly path: string
   /** The czxid of that znode, which is greater than the czxid of every older contender. See `fencingText`. */
   readonly fencingToken: bigint
-  /** An operation for your own transactions, which then fail unless this is still held: `zk.multi([held.checkOp, …])`. */
-  readonly checkOp: Op<void>
   /** @internal */
   readonly lease: Lease
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms
-  readonly #ownNode: OwnNodeWatch
+  readonly #ownNodes: readonly OwnNodeWatch[]
   readonly #keeper: LeaseKeeper
+  readonly #nodes: OwnNodes
   readonly #kind: string
   readonly #since: number
   /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
@@ -58,23 +57,23 @@ export class Held implements AsyncDisposable {
   /** When the loss was reported; undefined before that, and after the release. */
   #lostAt: number | undefined
 
-  /** @internal */
-  constructor(zk: ZooKeeper, owner: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
+  /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
+  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
+    const [node] = nodes
     const { session } = owner
     const { runtime } = zk
     this.path = node.path
     this.fencingToken = node.czxid
-    this.checkOp = op.check(node.path)
     this.lease = lease
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
+    this.#nodes = nodes
     this.#kind = node.name.kind.name
     this.#since = runtime.now()
-    this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
-      // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
-      if (this.isHeld()) this.lose('NodeGone')
-    })
+    // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
+    const gone = () => this.isHeld() && this.lose('NodeGone')
+    this.#ownNodes = nodes.map(({ path }) => new OwnNodeWatch(zk, session, path, gone))
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
@@ -86,6 +85,16 @@ export class Held implements AsyncDisposable {
       if (this.#loss !== undefined) this.#abort.abort(this.#errorOf(this.#loss))
     }
     return this.#abort.signal
+  }
+
+  /** An operation for your own transactions, which then fail unless this is still held: `zk.multi([held.checkOp, …])`. */
+  get checkOp(): Op<void> {
+    return op.check(this.path)
+  }
+
+  /** As `checkOp`, for every kind of hold: one for each of its nodes. Several permits have several nodes. */
+  get checkOps(): readonly Op<void>[] {
+    return this.#nodes.map(({ path }) => op.check(path))
   }
 
   /** The session of the hold. A call with the option `{ session }` runs in this session, or rejects. */
@@ -140,9 +149,10 @@ export class Held implements AsyncDisposable {
    */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
+    const checks: readonly Op<unknown>[] = this.checkOps
     try {
-      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#owner.session })
-      return results
+      const results = await this.#zk.multi([...checks, ...ops], { session: this.#owner.session })
+      return results.slice(checks.length) as MultiResults<Ops>
     } catch (error) {
       throw this.#ofCaller(error)
     }
@@ -224,7 +234,7 @@ export class Held implements AsyncDisposable {
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.#loss !== undefined) return
-    this.#ownNode.stop()
+    for (const each of this.#ownNodes) each.stop()
     this.#keeper.remove(this)
     const loss: Loss = { reason, cause, error: undefined }
     this.#loss = loss
@@ -245,7 +255,12 @@ export class Held implements AsyncDisposable {
 
   get #identity() {
     const { path: node, fencingToken } = this
-    return { path: node.slice(0, node.lastIndexOf('/')), node, fencingToken }
+    return { path: this.recipePath, node, fencingToken }
+  }
+
+  /** @internal The path that users know. */
+  get recipePath(): string {
+    return parentOf(this.path)
   }
 
   #reportSuspension(leaseRemaining: number): void {
@@ -295,7 +310,8 @@ export class Held implements AsyncDisposable {
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
-    if (error.index === 0 && error.code === 'NoNode') {
+    const { length: checks } = this.#nodes
+    if (error.index < checks && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.#errorOf(this.#loss!)
     }
@@ -308,10 +324,15 @@ export class Held implements AsyncDisposable {
       sessionId,
       needs,
       // If our check fails with another error (it needs the right to read the node), there is no index.
-      index: index === 0 ? undefined : index - 1,
-      results: results?.slice(1),
+      index: index < checks ? undefined : index - checks,
+      results: results?.slice(checks),
     })
   }
+}
+
+/** The path above this one. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
 }
 
 /** The codes of requests that no server has answered. */

@@ -5,14 +5,38 @@ export { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'
 export { BarrierEntry, DoubleBarrier, type DoubleBarrierOptions, type EnterOptions } from './double-barrier.ts'
 export type { RecipeMessages } from './diagnostics.ts'
-export { LockLostError, LockTimeoutError, type LossReason, type Blocker, WouldDeadlockError } from './errors.ts'
+export {
+  LockLostError,
+  LockTimeoutError,
+  type LossReason,
+  type Blocker,
+  PermitsError,
+  WouldDeadlockError,
+} from './errors.ts'
 export { fencingText, type Held } from './held.ts'
 export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
 export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
 export type { ContenderInfo } from './queue/queue.ts'
+export { type CountOption, Semaphore, type SemaphoreOptions } from './semaphore.ts'
+export type { HolderInfo } from './semaphore/leases.ts'
+export type { SemaphoreHeld } from './semaphore/semaphore-held.ts'
 export { SharedLock } from './shared-lock.ts'
 export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
 export type { DowngradeOptions, WriteHeld } from './write-held.ts'
+export { Group, type GroupOptions, type JoinOptions } from './group.ts'
+export type { Member } from './group/member.ts'
+export type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
+export type { GroupMessages } from './group/diagnostics.ts'
+export { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './group/errors.ts'
+export {
+  type NewInstance,
+  type RegisterOptions,
+  type Registration,
+  ServiceDiscovery,
+  type ServiceDiscoveryOptions,
+  type UnreadableInstance,
+} from './service-discovery.ts'
+export { type InstanceDetails, type ServiceInstance, type ServiceType, uriOf } from './group/service-instance.ts'
 
 // Exports of the client that a program with locks needs, so that one import is enough.
 export {

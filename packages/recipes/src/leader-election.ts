@@ -4,7 +4,7 @@ import { checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
 import { observeFirst } from './queue/observe.ts'
-import { WaitLimit, within } from './queue/wait.ts'
+import { undefinedIfAborted, WaitLimit, within } from './queue/wait.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
@@ -109,11 +109,5 @@ export class LeaderElection {
         watch.unwatch().catch(() => {})
       }
     }
-  }
-}
-
-function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
-  return (error) => {
-    if (!signal?.aborted) throw error
   }
 }

@@ -2,7 +2,7 @@
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
-import { deleteOwn, type NodeOptions, type OwnNode } from './queue/protected-create.ts'
+import { deleteOwn, type NodeOptions, type OwnNode, type OwnNodes } from './queue/protected-create.ts'
 import { checkCall } from './checks.ts'
 import { LockLostError } from './errors.ts'
 import { firstLease } from './lease/lease-renewal.ts'
@@ -34,11 +34,11 @@ export class WriteHeld extends Held {
   readonly #options: NodeOptions & HoldTerms
 
   /** @internal */
-  constructor(queue: Queue, owner: Owner, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
-    super(queue.zk, owner, node, lease, options)
+  constructor(queue: Queue, owner: Owner, nodes: OwnNodes, lease: Lease, options: NodeOptions & HoldTerms) {
+    super(queue.zk, owner, nodes, lease, options)
     this.#queue = queue
     this.#owner = owner
-    this.#node = node
+    this.#node = nodes[0]
     this.#options = options
   }
 
@@ -69,7 +69,7 @@ export class WriteHeld extends Held {
     try {
       const grant = await limit.during(reading.make())
       const lease = await limit.during(firstLease(this.#queue.zk, session, grant, this.#options, limit))
-      const held = new Held(this.#queue.zk, owner, grant.node, lease, this.#options)
+      const held = new Held(this.#queue.zk, owner, grant.nodes, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
       return held
@@ -113,7 +113,7 @@ class Downgrade {
       const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
         const isOnThisConnection = touch?.connection === this.#session.connection
-        return { node: this.#node, touch: isOnThisConnection ? touch : undefined }
+        return { nodes: [this.#node], touch: isOnThisConnection ? touch : undefined }
       }
     }
   }

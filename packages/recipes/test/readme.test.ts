@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
-import { LeaderElection, Lock, LockLostError, LockTimeoutError, type LossReason, SharedLock } from '../src/index.ts'
+import {
+  LeaderElection,
+  Lock,
+  LockLostError,
+  LockTimeoutError,
+  type LossReason,
+  PermitsError,
+  Semaphore,
+  SharedLock,
+} from '../src/index.ts'
 import { main } from './readme-example.ts'
 import { Scene } from './support/scene.ts'
 
@@ -24,8 +33,8 @@ test('the example of README runs', async () => {
 })
 
 test('README names everything that can be acquired, and every way to lose it', () => {
-  for (const { name } of [Lock, SharedLock, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
-  for (const { name } of [LockTimeoutError, LockLostError]) expect(readme).toContain(`\`${name}\``)
+  for (const { name } of [Lock, SharedLock, Semaphore, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
+  for (const { name } of [LockTimeoutError, LockLostError, PermitsError]) expect(readme).toContain(`\`${name}\``)
   const reasons: Record<LossReason, true> = {
     Released: true,
     Downgraded: true,

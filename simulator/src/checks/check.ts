@@ -8,12 +8,17 @@ export interface Violation {
   readonly what: string
 }
 
-/** The ids of invariants: I for recipes, C for counters, B for barriers, D for double barriers, P for promises of the client. */
+/**
+ * The ids of invariants: I for recipes, S for semaphores, C for counters, B for barriers, D for double barriers, G for groups, P
+ * for promises of the client.
+ */
 export type InvariantId =
   | `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 18}`
   | `C${1 | 2 | 3 | 4}`
   | `B${1 | 2 | 3}`
   | `D${1 | 2 | 3}`
+  | `G${1 | 2 | 3 | 4 | 5 | 6}`
+  | `S${1 | 2 | 3}`
   | `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`
 
 /** Returns the violations of one invariant. It is a pure function. */

@@ -48,7 +48,7 @@ function isInPlaceOf(writer: Grant, reader: Grant, { lives }: Played['log']): bo
 
 function wrongFences(grants: readonly Grant[], { log }: Parameters<Check>[0]): Violation[] {
   return grants
-    .filter(({ path, fence }) => log.lives.get(path)?.place !== fence)
+    .filter(({ path, fence }) => log.lives.get(path)?.fence !== fence)
     .map(({ path, fence, at }) => ({ invariant: 'I2', at, what: `${fence} is not the fence of ${path}` }))
 }
 

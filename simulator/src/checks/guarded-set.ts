@@ -13,8 +13,8 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
   const entries = log.below(SET)
   const violations: Violation[] = entries.flatMap((entry) => {
     const isAlive = contenders.some(
-      ({ place, czxid, end }) =>
-        place === BigInt(entry.data) && czxid < entry.czxid && (end === undefined || end.zxid > entry.czxid),
+      ({ fence, czxid, end }) =>
+        fence === BigInt(entry.data) && czxid < entry.czxid && (end === undefined || end.zxid > entry.czxid),
     )
     const what = `${entry.path} was written under the fence ${entry.data}, whose node did not exist`
     return isAlive ? [] : [{ invariant: 'I3', at: entry.createdAt, what }]

@@ -11,12 +11,14 @@ import {
   passedWhileOpen,
 } from './barrier.ts'
 import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
+import { groupChecks } from './group.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
 import { noOrphans, nothingLeft } from './orphans.ts'
 import { healthySessions } from './healthy-sessions.ts'
 import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
+import { atMostPermits, onePermitOneHolder, permitsInOrder } from './permits.ts'
 import { promises } from './promises/index.ts'
 import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
 import { watchesLoseNothing } from './watches.ts'
@@ -46,9 +48,11 @@ const common: readonly Check[] = [noOrphans, settledInTime, healthySessions('I18
 
 const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   ZooKeeper: promises,
+  Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
   Counter: [...common, nothingLeft, everybodyIsServed, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
   DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, callsInTime('D3')],
+  Group: [...common, nothingLeft, ...groupChecks],
 }
 
 export function check(played: Played): Violation[] {

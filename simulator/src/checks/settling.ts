@@ -44,7 +44,8 @@ export const settledInTime: Check = (played) => {
       ]
       if (times.granted > 1 || times.refused > 1 || times.released > 1 || times.lost > 1) return wrong('settled twice')
       if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
-      if (refused?.why === 'error' && !mayFail(task.how, refused.error)) return wrong(`failed: ${refused.error}`)
+      if (refused?.why === 'error' && !mayFail(played, task.how, refused.error))
+        return wrong(`failed: ${refused.error}`)
       const timeout = waitsForServersOnly(task.how) ? longestTimeout(played) : task.timeout
       const limit = Math.min(timeout ?? Infinity, task.abortAfter ?? Infinity)
       const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
@@ -58,7 +59,9 @@ export const settledInTime: Check = (played) => {
 const waitsForServersOnly = (how: AttemptedTask['how']) => how === 'tryAcquire' || how === 'downgrade'
 
 /** A call that waits for servers only does not queue in the next session. */
-function mayFail(how: AttemptedTask['how'], error = ''): boolean {
+function mayFail({ scenario }: Played, how: AttemptedTask['how'], error = ''): boolean {
+  // Another client has changed the number of permits, or an operator has deleted it.
+  if (scenario.semaphore?.isStored && /PermitsError|RangeError: count/.test(error)) return true
   return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
 }
 

@@ -1,8 +1,18 @@
 // The program of each client, as a user would write it. While it holds, it waits for `release`.
 import { connect, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { type Acquirable, type Held, LeaderElection, Lock, type LockLostError, SharedLock } from '@zk/recipes'
+import {
+  type Acquirable,
+  type Held,
+  LeaderElection,
+  Lock,
+  type LockLostError,
+  Semaphore,
+  type SemaphoreHeld,
+  SharedLock,
+} from '@zk/recipes'
 import type { Happening } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
+import { permitsOf } from '../play/semaphore-program.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
 
 export interface ContestantOptions {
@@ -10,6 +20,8 @@ export interface ContestantOptions {
   readonly runtime: Runtime
   readonly recipe: RecipeName
   readonly kind: Kind
+  readonly permits: number | undefined
+  readonly count: number | undefined
   readonly record: (happening: Happening) => void
 }
 
@@ -75,7 +87,7 @@ export class Contestant {
   }
 
   get #acquirable(): Acquirable<Held> {
-    const { recipe, kind } = this.#options
+    const { recipe, kind, permits, count } = this.#options
     switch (recipe) {
       case 'Lock':
         return new Lock(this.#zk!, PATH)
@@ -83,6 +95,8 @@ export class Contestant {
         return new SharedLock(this.#zk!, PATH)[kind === 'read' ? 'read' : 'write']
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
+      case 'Semaphore':
+        return permitsOf(new Semaphore(this.#zk!, PATH, { permits }), { count })
     }
   }
 
@@ -110,7 +124,8 @@ export class Contestant {
     const { client: attempt, client, kind, record } = this.#options
     this.#phase = 'holding'
     this.#session = this.#zk!.session
-    record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken })
+    const permits = 'permits' in held ? { permits: (held as SemaphoreHeld).permits } : {}
+    record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken, ...permits })
     const lost = () => record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })

@@ -6,6 +6,10 @@ export interface Scope {
   readonly recipe: RecipeName
   /** Each entry is one client, which acquires and releases once. In an election each leads for one term. */
   readonly clients: readonly Kind[]
+  /** How many permits a semaphore has. */
+  readonly permits?: number
+  /** How many of them each client takes. @default one */
+  readonly counts?: readonly number[]
   readonly faults: Faults
   /** How many timers may fire before everything else has happened. */
   readonly earlyTimers: number

@@ -2,7 +2,7 @@
 import { type RecipeName, recipes } from '../scenario/scenario.ts'
 import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
 
-type Contest = Pick<Scope, 'name' | 'recipe' | 'clients'>
+type Contest = Pick<Scope, 'name' | 'recipe' | 'clients' | 'permits' | 'counts'>
 type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
 
 const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]>> = {
@@ -12,8 +12,15 @@ const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]
     { name: 'SharedLock write/write', clients: ['write', 'write'] },
   ],
   LeaderElection: [{ name: 'LeaderElection', clients: ['exclusive', 'exclusive'] }],
+  Semaphore: [
+    { name: 'Semaphore of 1', clients: ['permits', 'permits'], permits: 1 },
+    { name: 'Semaphore of 2, both and one', clients: ['permits', 'permits'], permits: 2, counts: [2, 1] },
+    { name: 'Semaphore of 2, three clients', clients: ['permits', 'permits', 'permits'], permits: 2 },
+  ],
 }
-const contests = recipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
+const contests = [...recipes, 'Semaphore' as const].flatMap((recipe) =>
+  contestsOf[recipe].map((contest) => ({ recipe, ...contest })),
+)
 
 const base = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
 

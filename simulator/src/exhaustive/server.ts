@@ -1,7 +1,6 @@
 import { EnsembleModel, type Link, type LoggedTxn, type Output } from '@zk/testing'
 import { WALL_START, type ServerEnd, Random } from '@zk/testing/internal'
 import { watchesAt } from '../play/monitor.ts'
-import { PATH } from '../play/paths.ts'
 import type { Cable } from './cable.ts'
 
 const NAME = 'zk1'
@@ -9,18 +8,27 @@ const FRAME = new RegExp(`^.* ${NAME} (.+)$`, 'gm')
 /** The time by which it serves. From then on its time stands still: only the operator expires sessions. */
 const NOW = 1_000
 
+interface ServerOptions {
+  readonly now: () => number
+  readonly isTraced: boolean
+  readonly folders: readonly string[]
+}
+
 /** One server, whose commits are stamped with the time of the history. */
 export class Server {
   readonly log: LoggedTxn[] = []
   readonly #model: EnsembleModel
   readonly #now: () => number
+  /** The parents of contenders' nodes. */
+  readonly #folders: readonly string[]
   readonly #cables = new Map<Link, Cable>()
   /** The client of each session. */
   readonly #clients = new Map<bigint, number>()
   #seen = 0n
 
-  constructor({ now, isTraced }: { readonly now: () => number; readonly isTraced: boolean }) {
+  constructor({ now, isTraced, folders }: ServerOptions) {
     this.#now = now
+    this.#folders = folders
     this.#model = new EnsembleModel({
       members: [NAME],
       history: { entries: isTraced ? 10_000 : 0 },
@@ -50,8 +58,8 @@ export class Server {
 
   // --- the operator -------------------------------------------------------------------------------------------------
 
-  create(path: string): void {
-    this.#model.nodes.create(path)
+  create(path: string, data?: Uint8Array): void {
+    this.#model.nodes.create(path, { data })
     this.#perform(this.#model.elapse(NOW))
   }
 
@@ -80,7 +88,9 @@ export class Server {
 
   /** The paths of contenders' nodes. */
   get contenders(): string[] {
-    return (this.#model.nodes.get(PATH)?.children ?? []).map((name) => `${PATH}/${name}`)
+    return this.#folders.flatMap((folder) => {
+      return (this.#model.nodes.get(folder)?.children ?? []).map((name) => `${folder}/${name}`)
+    })
   }
 
   get watches(): number {

@@ -1,7 +1,7 @@
 // A small world in which the search chooses what happens next.
 import { drain, TURNS } from '@zk/testing/internal'
 import type { Happening, Recorded } from '../history/history.ts'
-import { PATH } from '../play/paths.ts'
+import { LEASES, LOCKS, PATH } from '../play/paths.ts'
 import type { Cable } from './cable.ts'
 import * as choices from './choice.ts'
 import type { AtClient, AtServer, Choice } from './choice.ts'
@@ -66,12 +66,24 @@ export class World {
     this.#drained = drained
     this.#faultsLeft = scope.faults.most
     this.#earlyLeft = scope.earlyTimers
-    this.server = new Server({ now: () => this.now, isTraced })
-    const { recipe, keepsSegments } = scope
+    const { recipe, keepsSegments, permits, counts } = scope
+    const folders = permits === undefined ? [PATH] : [LOCKS, LEASES]
+    this.server = new Server({ now: () => this.now, isTraced, folders })
     this.clients = scope.clients.map((kind, client) => {
       const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
       const record = (happening: Happening) => this.#record(happening)
-      return { process, contestant: new Contestant({ client, runtime: process, recipe, kind, record }) }
+      return {
+        process,
+        contestant: new Contestant({
+          client,
+          runtime: process,
+          recipe,
+          kind,
+          permits,
+          count: counts?.[client],
+          record,
+        }),
+      }
     })
   }
 
@@ -197,7 +209,9 @@ export class World {
 
   async #connect(): Promise<void> {
     const { clients, scope, server } = this
-    if (scope.hasParent) server.create(PATH)
+    if (scope.hasParent)
+      server.create(PATH, scope.permits === undefined ? undefined : Uint8Array.of(0, 0, 0, scope.permits))
+    if (scope.hasParent && scope.permits !== undefined) for (const folder of [LOCKS, LEASES]) server.create(folder)
     const failed = (error: unknown) => this.#record({ type: 'unexpected', what: String(error) })
     for (const { contestant } of clients) contestant.connect().catch(failed)
     await drain(TURNS)

@@ -4,6 +4,7 @@ import type { Fault } from '../scenario/fault.ts'
 import type { Kind, Task } from '../scenario/scenario.ts'
 import type { CallHappening, Place } from './calls.ts'
 import type { StepHappening } from './steps.ts'
+import type { GroupHappening } from './group.ts'
 
 /** The kind of an attempt. A writer that goes on as a reader begins a new attempt. */
 export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'downgrade' }
@@ -20,6 +21,8 @@ export type Happening =
       readonly kind: Kind
       readonly path: string
       readonly fence: bigint
+      /** Which permits of a semaphore. */
+      readonly permits?: readonly number[]
     }
   | { readonly type: 'asked'; readonly attempt: number; readonly isHeld: boolean }
   /** The signal of the hold aborted. */
@@ -55,4 +58,4 @@ export type Happening =
 /** - `error`: a `KeeperError`: the client is closed or lost for good. */
 export type Refusal = 'timeout' | 'aborted' | 'busy' | 'error'
 
-export type Recorded = (Happening | (CallHappening & Place)) & { readonly at: number }
+export type Recorded = (Happening | GroupHappening | (CallHappening & Place)) & { readonly at: number }

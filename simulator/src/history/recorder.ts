@@ -1,5 +1,6 @@
 import type { World } from '@zk/testing/internal'
 import type { CallHappening } from './calls.ts'
+import type { GroupHappening } from './group.ts'
 import type { Happening, Recorded } from './history.ts'
 import type { Moment } from './line.ts'
 
@@ -25,7 +26,7 @@ export class Recorder {
     return [...this.#holders.values()].at(-1)
   }
 
-  add(happening: Happening): void {
+  add(happening: Happening | GroupHappening): void {
     this.#world.activity++
     if (happening.type === 'granted') this.#holders.set(happening.attempt, happening.client)
     if (happening.type === 'lost') this.#holders.delete(happening.attempt)

@@ -1,6 +1,7 @@
 // The transactions that the ensemble committed, in order. Clients are checked against them.
 import type { LoggedTxn, Txn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
+import { kindOfNode } from '../scenario/scenario.ts'
 
 /** One node from its creation to its end. */
 export interface Life {
@@ -9,6 +10,8 @@ export interface Life {
   readonly czxid: bigint
   /** The czxid of its place in the queue: its own, unless one transaction put it in the place of another node. */
   readonly place: bigint
+  /** The fencing token of its holder: its place, or for the permits of a semaphore its czxid. */
+  readonly fence: bigint
   /** Its session; 0 for nodes that are not ephemeral. */
   readonly owner: bigint
   readonly createdAt: number
@@ -57,7 +60,9 @@ export class ServerLog {
         const owner = txn.kind === 'ephemeral' ? session : 0n
         const data = txn.data === null ? '' : utf8.decode(txn.data)
         const { path } = txn
-        this.lives.set(path, { path, data, czxid: zxid, place: by.place ?? zxid, owner, createdAt: at, end: undefined })
+        const place = by.place ?? zxid
+        const fence = kindOfNode(path) === 'permits' ? zxid : place
+        this.lives.set(path, { path, data, czxid: zxid, place, fence, owner, createdAt: at, end: undefined })
         return
       }
       case 'delete':

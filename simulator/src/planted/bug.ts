@@ -13,7 +13,7 @@ export interface PlantedBug {
 }
 
 export interface Edit {
-  /** The declaration of client or recipes in which it is, wherever that stands: `firstLease`, `Contender.#confirm`. */
+  /** The declaration of client or recipes in which it is, wherever that stands: `firstLease`, `Contender.confirm`. */
   readonly in: string
   /** Occurs exactly once there. Spaces and line breaks do not matter. */
   readonly find: string

@@ -1,6 +1,6 @@
 // Where declarations stand in a formatted source: those at its top, and the members of each.
 export interface Region {
-  /** `firstLease`, `Contender`, `Contender.#confirm`, `leaseTimes.proven`. */
+  /** `firstLease`, `Contender`, `Contender.confirm`, `leaseTimes.proven`. */
   readonly name: string
   readonly start: number
   readonly end: number

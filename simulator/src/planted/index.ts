@@ -2,8 +2,10 @@ import { barrierBugs } from './barrier-bugs.ts'
 import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
+import { groupBugs } from './group-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
+import { semaphoreBugs } from './semaphore-bugs.ts'
 
 export const plantedBugs: readonly PlantedBug[] = [
   ...recipeBugs,
@@ -11,4 +13,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...promiseBugs,
   ...counterBugs,
   ...barrierBugs,
+  ...groupBugs,
+  ...semaphoreBugs,
 ]

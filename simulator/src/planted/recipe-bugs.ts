@@ -12,7 +12,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'granted without a committed check',
     edits: [
       {
-        in: 'Contender.#confirm',
+        in: 'Contender.confirm',
         find: 'return await zk.multi([op.check(node.path)], this.#pinned)',
         replace: 'return await zk.exists(node.path, this.#pinned)',
       },
@@ -23,8 +23,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.compete',
-        find: 'if (isNext) return await this.#confirm(place.node)',
-        replace: 'if (isNext) return { node: place.node, touch: this.#known()?.touch }',
+        find: 'grant ?? this.confirm(node)',
+        replace: 'grant ?? { nodes: [node], touch: this.#known()?.touch }',
       },
     ],
   },
@@ -38,11 +38,11 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'Contender.#lookAndConfirm',
         find: 'let looks = 0\n',
-        replace: 'let looks = 0\n    const confirming = this.#confirm(node, asking)\n',
+        replace: 'let looks = 0\n    const confirming = this.confirm(node, asking)\n',
       },
       {
         in: 'Contender.#lookAndConfirm',
-        find: 'const grant = await this.#confirm(node, asking)',
+        find: 'const grant = await this.confirm(node, asking)',
         replace: 'const grant = await confirming',
       },
     ],
@@ -51,7 +51,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a woken contender is next, whatever others are ahead',
     edits: [
       {
-        in: 'Contender.compete',
+        in: 'Contender.#reachFront',
         find: "const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))",
         replace: 'const isNext = true as boolean',
       },
@@ -228,8 +228,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Held.multi',
-        find: 'this.#zk.multi([this.checkOp, ...ops]',
-        replace: "this.#zk.multi([op.check('/'), ...ops]",
+        find: 'this.#zk.multi([...checks, ...ops]',
+        replace: "this.#zk.multi([...checks.map(() => op.check('/')), ...ops]",
       },
     ],
   },

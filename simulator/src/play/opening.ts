@@ -1,6 +1,7 @@
 import type { Stage } from './stage.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { CALLS, CONFIG, nodeOf, SET } from './paths.ts'
+import type { SemaphorePlan } from '../scenario/semaphore.ts'
+import { CALLS, CONFIG, nodeOf, PATH, SET } from './paths.ts'
 
 /** How long the start may take, before the first fault, in ms. */
 const LONGEST = 60_000
@@ -12,6 +13,7 @@ export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   operator.create(SET)
   operator.create(CONFIG)
   if (scenario.recipe === 'ZooKeeper') createNodes(stage, scenario)
+  if (scenario.semaphore?.isStored) store(stage, scenario.semaphore)
   let connected = 0
   for (const { process, program } of clients) {
     process.run(() => {
@@ -30,4 +32,10 @@ function createNodes({ operator }: Stage, { clients }: Scenario): void {
   const ids = clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls.map(({ id }) => id)))
   operator.create(CALLS)
   for (const id of ids) if (id % 3 !== 0) operator.create(nodeOf(id))
+}
+
+/** The number of permits, in four bytes. */
+function store({ operator }: Stage, { permits }: SemaphorePlan): void {
+  operator.create(PATH.slice(0, PATH.lastIndexOf('/')))
+  operator.create(PATH, Uint8Array.of(0, 0, 0, permits))
 }

@@ -6,15 +6,18 @@ import { CONFIG, PATH } from './paths.ts'
 export class Operator {
   readonly #model: EnsembleModel
   readonly #recorder: Recorder
+  /** The parents of contenders' nodes. The first one numbers them. */
+  readonly #folders: readonly string[]
   #isPreset = false
 
-  constructor(model: EnsembleModel, recorder: Recorder) {
+  constructor(model: EnsembleModel, recorder: Recorder, folders: readonly string[] = [PATH]) {
     this.#model = model
     this.#recorder = recorder
+    this.#folders = folders
   }
 
-  create(path: string): void {
-    this.#model.nodes.create(path)
+  create(path: string, data?: Uint8Array): void {
+    this.#model.nodes.create(path, { data })
   }
 
   /** Changes the node that clients watch. */
@@ -56,17 +59,20 @@ export class Operator {
     if (this.#isPreset) return
     this.#isPreset = true
     this.#try(() => {
-      if (this.#model.nodes.get(PATH) === undefined) this.#model.nodes.create(PATH, { isContainer: true })
-      this.#model.nodes.presetCounter(PATH, to)
+      const [counting] = this.#folders as [string]
+      if (this.#model.nodes.get(counting) === undefined) this.#model.nodes.create(counting, { isContainer: true })
+      this.#model.nodes.presetCounter(counting, to)
     })
   }
 
   /** The nodes of contenders at the leader, ordered by their counter. None where there is no leader. */
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
-    const names = (this.#model.nodes.get(PATH)?.children ?? []).filter((name) => name !== 'ready')
-    const counter = (name: string) => Number(name.slice(-10))
-    return [...names].sort((one, other) => counter(one) - counter(other)).map((name) => `${PATH}/${name}`)
+    return this.#folders.flatMap((folder) => {
+      const names = (this.#model.nodes.get(folder)?.children ?? []).filter((name) => name !== 'ready')
+      const counter = (name: string) => Number(name.slice(-10)) || 0
+      return [...names].sort((one, other) => counter(one) - counter(other)).map((name) => `${folder}/${name}`)
+    })
   }
 
   #try(action: () => void): void {

@@ -1,5 +1,8 @@
 /** The path for which all clients contend. */
 export const PATH = '/locks/simulated'
+/** The parents of a semaphore's nodes. */
+export const LOCKS = `${PATH}/locks`
+export const LEASES = `${PATH}/leases`
 /** The parent of the entries of guarded writes. */
 export const SET = '/set'
 /** The node that clients watch. */

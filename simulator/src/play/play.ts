@@ -4,12 +4,17 @@ import { ServerLog } from '../history/server-log.ts'
 import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
 import type { Step } from '../scenario/steps.ts'
 import { end, isQuiet, type Left, look } from './ending.ts'
+import { groupTime } from '../scenario/group.ts'
+import { standAndLeave } from './group-ending.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
 
 /** The longest wait without faults, besides the holds ahead: I6. */
 const PATIENCE = { sessionTimeouts: 2, ms: 5_000 }
+
+/** The longest pause before a member whose node is deleted again and again makes it again, in ms. */
+const LONGEST_PAUSE = 10_000
 
 /**
  * When all clients are done: how long messages under way may take before the check that nothing is left, and the time between
@@ -42,8 +47,10 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const calmAt = Math.min(storm.calmAt, world.now)
   await world.run(Math.max(latest, world.now + patience(scenario)), isDone)
   const unfinished = living(stage, pending)
+  const group =
+    scenario.recipe === 'Group' ? await standAndLeave(stage, 2 * patience(scenario) + LONGEST_PAUSE) : undefined
   const left = await quiet(stage, scenario)
-  const state = await end(stage, { ...left, pending: unfinished })
+  const state = { ...(await end(stage, { ...left, pending: unfinished })), ...(group && { group }) }
   const { recorder, committed, events, shortened, lines, lookUps } = stage
   const log = new ServerLog(committed)
   const { history } = recorder
@@ -99,7 +106,8 @@ function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
   const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
-  return [...pauses, ...steps, ...waits, ...absences].reduce((sum, pause) => sum + pause, 0)
+  const groups = clients.flatMap(({ group }) => (group === undefined ? [] : [groupTime(group, sessionTimeout)]))
+  return [...pauses, ...steps, ...waits, ...absences, ...groups].reduce((sum, pause) => sum + pause, 0)
 }
 
 /** A member waits for others, enters and leaves. */

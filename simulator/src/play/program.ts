@@ -19,6 +19,7 @@ import {
   LockLostError,
   LockTimeoutError,
   type QueuePlace,
+  type SemaphoreHeld,
   SharedLock,
   type WriteHeld,
 } from '@zk/recipes'
@@ -29,6 +30,8 @@ import type { Participant } from './participant.ts'
 import { doSteps } from './steps.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
+import { permitsOf, resizeFirst, semaphoreOf } from './semaphore-program.ts'
+import type { SemaphorePlan } from '../scenario/semaphore.ts'
 
 export interface ProgramOptions {
   /** The index of the client. */
@@ -36,8 +39,9 @@ export interface ProgramOptions {
   readonly runtime: Runtime
   readonly connectString: string
   readonly sessionTimeout: number
-  readonly recipe: Exclude<Workload, 'ZooKeeper'>
+  readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'>
   readonly plan: ClientPlan
+  readonly semaphore: SemaphorePlan | undefined
   readonly recorder: Recorder
   /** Writes to the resource that checks fences. The write takes a while to arrive. */
   readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
@@ -141,6 +145,8 @@ export class Program implements Participant {
     await begun
     for (const task of tasks) {
       await this.#pause(task.after)
+      const { semaphore } = this.#options
+      if (semaphore !== undefined) await resizeFirst(this.#zk!, semaphore, task)
       const attempt = this.#options.recorder.newAttempt()
       this.#record({ type: 'attempted', attempt, client: this.#options.client, task })
       await this.#attempt(attempt, task)
@@ -226,8 +232,9 @@ export class Program implements Participant {
     return new LeaderElection(this.#zk!, PATH, holdOptions)
   }
 
-  #acquirable({ kind, holdOptions }: Task): Acquirable<Held | WriteHeld> {
-    const { recipe } = this.#options
+  #acquirable(task: Task): Acquirable<Held | WriteHeld> {
+    const { kind, holdOptions } = task
+    const { recipe, semaphore } = this.#options
     switch (recipe) {
       case 'Lock':
         return new Lock(this.#zk!, PATH, holdOptions)
@@ -239,6 +246,8 @@ export class Program implements Participant {
       case 'Barrier':
       case 'DoubleBarrier':
         throw new Error(`a ${recipe} is not acquired`)
+      case 'Semaphore':
+        return permitsOf(semaphoreOf(this.#zk!, semaphore!, holdOptions), task)
     }
   }
 
@@ -287,7 +296,8 @@ export class Program implements Participant {
     const { path, fencingToken: fence } = held
     const { client } = this.#options
     this.#grants.set(attempt, { held, session: this.#zk!.session })
-    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence })
+    const permits = 'permits' in held ? { permits: (held as SemaphoreHeld).permits } : {}
+    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence, ...permits })
     const lost = () => this.#record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })

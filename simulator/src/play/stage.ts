@@ -22,8 +22,9 @@ import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
-import { PATH } from './paths.ts'
+import { LEASES, LOCKS, PATH } from './paths.ts'
 import { Caller } from './caller.ts'
+import { GroupProgram } from './group-program.ts'
 import type { Participant } from './participant.ts'
 import { Program } from './program.ts'
 import { SASL_USERS } from './sasl-user.ts'
@@ -76,7 +77,7 @@ export class Stage implements Target {
     const names = namesOf(network, members)
     this.resolver = names && new Resolver(this.world, new Random(seed, 'look-ups'), { latency: network.latency, names })
     this.recorder = new Recorder(this.world)
-    this.operator = new Operator(model, this.recorder)
+    this.operator = new Operator(model, this.recorder, scenario.semaphore && [LOCKS, LEASES])
     for (const name of members) host.listen(this.network, name, () => this.world.now)
     this.clients = clients.map((_, index) => this.#client(scenario, index))
   }
@@ -94,12 +95,28 @@ export class Stage implements Target {
     const program =
       scenario.recipe === 'ZooKeeper'
         ? this.#caller(scenario, client, process)
-        : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
+        : scenario.recipe === 'Group'
+          ? this.#member(scenario, client, process)
+          : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
     return { process, program }
   }
 
+  #member({ clients, sessionTimeout }: Scenario, client: number, runtime: SimProcess): Participant {
+    const { recorder } = this
+    const { usesSasl, group } = clients[client]!
+    const connectString = this.#connectString
+    return new GroupProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: group!, recorder })
+  }
+
   #contender(
-    { seed, clients, sessionTimeout, recipe, network }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper'> },
+    {
+      seed,
+      clients,
+      sessionTimeout,
+      recipe,
+      network,
+      semaphore,
+    }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'> },
     client: number,
     runtime: SimProcess,
   ): Participant {
@@ -113,6 +130,7 @@ export class Stage implements Target {
       sessionTimeout,
       recipe,
       plan: clients[client]!,
+      semaphore,
       recorder,
       writeOutside: (attempt, kind, fence) => {
         world.after(underWay.below(network.latency * 4 + 1), () => {

@@ -30,7 +30,8 @@ export async function runJob(
       try {
         const { violations, played, stage } = await simulate({ ...options, seed })
         events += stage.world.events
-        for (const { type } of played.history) if (type === 'granted' || type === 'settled') grants++
+        for (const { type } of played.history)
+          if (type === 'granted' || type === 'settled' || type === 'joined') grants++
         return [...violations, ...(await unhandled()).map(crash)]
       } catch (error) {
         return [crash(error instanceof Error ? (error.stack ?? error.message) : String(error))]

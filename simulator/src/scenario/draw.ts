@@ -3,6 +3,7 @@ import { Random } from '@zk/testing/internal'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
+import { drawGroup } from './group.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -16,6 +17,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
+import { drawPermitTask, drawSemaphore, type SemaphorePlan } from './semaphore.ts'
 import { DrawnSteps, stepped, type SteppedRecipe } from './steps.ts'
 import { themes } from './themes.ts'
 
@@ -56,16 +58,27 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const latency = random.one([1, 5, 20, 20, 60])
   const cuts = random.one([0, 0.05, 0.3])
   const isCrowd = manners.chance(0.25)
-  const drawOne = () =>
-    isOfCalls
-      ? drawCaller(random, calls)
-      : isStepped(drawnRecipe)
-        ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
-        : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
+  const drawGroupClient = (client: number): ClientPlan => {
+    const group = drawGroup(new Random(seed, `group ${client}`), client, sessionTimeout)
+    return { clockRate: drawRate(random), watches: false, workers: [], group }
+  }
+  const drawOne = (_: unknown, client: number) =>
+    drawnRecipe === 'Group'
+      ? drawGroupClient(client)
+      : isOfCalls
+        ? drawCaller(random, calls)
+        : isStepped(drawnRecipe)
+          ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
+          : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
+  const permits = new Random(seed, 'semaphore')
+  const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
-  const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
+  const ops = [
+    ...(isOfCalls || drawnRecipe === 'Group' ? callFaultyOps : faultyOps),
+    ...(ensemble.sasl === undefined ? [] : (['sasl'] as const)),
+  ]
   const shape = { clients, ensemble, sessionTimeouts, ops }
   const mix = faults === undefined ? drawMix(random, shape, everyFaultOf(drawnRecipe)) : { types: faults, shape }
   const drawn = drawFaults(random, mix)
@@ -80,8 +93,9 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ...drawNames(new Random(seed, 'names'), drawn),
     },
     sessionTimeout,
-    clients: plans,
+    clients: semaphore === undefined ? plans : plans.map((plan) => withPermits(plan, permits, semaphore)),
     faults: drawn,
+    ...(semaphore && { semaphore }),
   }
 }
 
@@ -102,6 +116,11 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
+}
+
+function withPermits(plan: ClientPlan, random: Random, semaphore: SemaphorePlan): ClientPlan {
+  const withOne = (task: Task): Task => ({ ...task, ...drawPermitTask(random, semaphore) })
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withOne)) }
 }
 
 /** Names are always drawn where look-ups have faults. */
@@ -216,6 +235,7 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],
+  Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

@@ -2,13 +2,18 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
+import type { GroupPlan } from './group.ts'
+import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
-export type RecipeName = (typeof recipes)[number]
+/** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
+export type RecipeName = (typeof recipes)[number] | 'Semaphore'
 
-/** The subject of a history: a recipe, or plain calls of the client. Runs without `--recipe` draw from `recipes` only. */
-export const workloads = [...recipes, 'ZooKeeper', ...stepped] as const
+/**
+ * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
+ */
+export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', ...stepped, 'Group'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -22,6 +27,7 @@ export interface Scenario {
   readonly clients: readonly ClientPlan[]
   /** Ordered by time. */
   readonly faults: readonly ScheduledFault[]
+  readonly semaphore?: SemaphorePlan
 }
 
 export interface EnsemblePlan {
@@ -65,6 +71,8 @@ export interface ClientPlan {
   readonly usesSasl?: true
   /** The plain calls of a client, which has no workers then. */
   readonly calls?: CallPlan
+  /** The memberships of a client, which has no workers then. */
+  readonly group?: GroupPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -76,7 +84,7 @@ export interface HandOver {
 }
 
 /** What a task acquires. */
-export type Kind = 'exclusive' | 'read' | 'write'
+export type Kind = 'exclusive' | 'read' | 'write' | 'permits'
 
 /** The kinds of each recipe. */
 export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
@@ -87,6 +95,8 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Counter: [],
   Barrier: [],
   DoubleBarrier: [],
+  Group: [],
+  Semaphore: ['permits'],
 }
 
 interface KindTraits {
@@ -100,6 +110,7 @@ const traits: Readonly<Record<Kind, KindTraits>> = {
   exclusive: { beside: [], markers: ['lock-', 'latch-'] },
   read: { beside: ['read'], markers: ['__READ__'] },
   write: { beside: [], markers: ['__WRIT__'] },
+  permits: { beside: ['permits'], markers: ['-lease-'] },
 }
 
 /** Whether two holds of these kinds exclude each other. */
@@ -124,7 +135,7 @@ export function kindOfNode(path: string): Kind | undefined {
 }
 
 /** Acquire, hold, release; times are in ms. */
-export interface Task {
+export interface Task extends PermitTask {
   readonly kind: Kind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'

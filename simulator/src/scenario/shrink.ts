@@ -1,5 +1,6 @@
 // Finds a smaller scenario that fails in the same way (delta debugging).
 import type { Call, CallPlan, Turn } from './calls.ts'
+import type { MemberPlan } from './group.ts'
 import type { ClientPlan, EnsemblePlan, Scenario, Task } from './scenario.ts'
 
 /** Whether the scenario still fails. */
@@ -34,6 +35,19 @@ const withoutCalls: Step = async (scenario, stillFails) => {
   return left === all ? scenario : withOnlyCalls(scenario, left)
 }
 
+const withoutLives: Step = async (scenario, stillFails) => {
+  const all = scenario.clients.flatMap(({ group }) => group?.lists.flat() ?? [])
+  const only = (kept: readonly MemberPlan[]) =>
+    eachClient(scenario, ({ group, ...client }) => ({
+      ...client,
+      ...(group && {
+        group: { ...group, lists: group.lists.map((lives) => lives.filter((life) => kept.includes(life))) },
+      }),
+    }))
+  const left = await fewest(all, (fewer) => stillFails(only(fewer)))
+  return left === all ? scenario : only(left)
+}
+
 const withoutSteps: Step = async (scenario, stillFails) => {
   const all = scenario.clients.flatMap(({ steps = [] }) => steps.flat())
   const withOnlySteps = (left: readonly unknown[]) =>
@@ -57,7 +71,7 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutSteps, simpler]
+const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutSteps, withoutLives, simpler]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),

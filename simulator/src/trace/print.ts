@@ -36,6 +36,9 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
         ...turns.map(printTurn),
       ]
     }),
+    ...clients.flatMap(({ clockRate, group }, client) =>
+      group === undefined ? [] : [`client ${client} (clock ${clockRate}) ${toText(group)}`],
+    ),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
   ].join('\n')

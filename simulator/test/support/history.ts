@@ -56,7 +56,8 @@ export class Draft {
   }
 
   node(life: NewLife): this {
-    this.#log.lives.set(life.path, { data: '', owner: 0n, end: undefined, place: life.czxid, ...life })
+    const { czxid: fence, place = fence } = life
+    this.#log.lives.set(life.path, { data: '', owner: 0n, end: undefined, fence: place, ...life, place })
     return this
   }
 

@@ -132,7 +132,7 @@ const ATTEMPTS = 3
 export async function firstLease(
   zk: ZooKeeper,
   session: Session,
-  { node, touch }: Grant,
+  { nodes, touch }: Grant,
   terms: HoldOptions,
   limit: WaitLimit,
 ): Promise<Lease> {
@@ -149,7 +149,7 @@ export async function firstLease(
     // The known touches are too old, for example because the process was paused. After this pause the leader will have
     // received those that were sent since then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await renewal.prove(() => [node], followerRelayDelay)
+    const proof = await renewal.prove(() => nodes, followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     ;({ touched } = proof)

@@ -93,6 +93,12 @@ export class Relay {
   }
 }
 
+/** As `knownTouch`, after a sync where one must be answered first; undefined where there is no lease. */
+export async function touchFor(zk: ZooKeeper, session: Session, terms: HoldOptions): Promise<RelayedTouch | undefined> {
+  if (!isLeased(terms)) return undefined
+  return knownTouch(zk, session, terms) ?? (await Relay.of(session).sync(zk, followerRelayDelayOf(terms, session)))
+}
+
 /**
  * A known touch from which the lease of a grant with these terms can be counted; undefined if a sync must be answered first, or
  * if the terms need no lease.

@@ -1,6 +1,6 @@
 // One contender: an ephemeral sequential znode of one session, from its creation to its removal.
 import { type CallOptions, type Connection, type NodeData, op, type Session, type Watched } from '@zk/client'
-import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
+import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode, type OwnNodes } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
 import { Predecessors } from './predecessors.ts'
@@ -15,18 +15,30 @@ import { pinnedTo, retry } from './retry.ts'
 export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
-  /** Called with the contenders ahead whenever the contender must wait. */
-  readonly onQueued: (ahead: Ahead) => void
+  /** Called whenever the contender must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
+  readonly onQueued: (ahead: () => readonly string[]) => void
 }
 
 /** The result when no blocker is left and a committed request has proven it. */
 export interface Grant {
-  readonly node: OwnNode
+  readonly nodes: OwnNodes
   /**
    * The touch from which the lease is counted. The committed request was sent after this touch, on the same connection.
    * undefined if no such touch is known, or if there is no lease.
    */
   readonly touch: RelayedTouch | undefined
+}
+
+/** A contender without a blocker. */
+export interface Front {
+  readonly node: OwnNode
+  /** The grant, if a committed request has already shown that the node exists and is ours. */
+  readonly grant: Grant | undefined
+  /**
+   * The blocker whose event made it first: reads on another connection may still show it. undefined if a list showed that
+   * there is none.
+   */
+  readonly last: ContenderName | undefined
 }
 
 /** What is known when a request is sent that must be committed: a touch for its lease, and the connection. */
@@ -89,9 +101,12 @@ export class Contender {
     this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
   }
 
-  /** The contenders ahead in the last list that have not left since; undefined before the first list, or if not remembered. */
-  get ahead(): Ahead | undefined {
-    return this.#ahead
+  /**
+   * The paths of the contenders ahead in the last list that have not left since, oldest first; undefined before the first
+   * list, or if not remembered.
+   */
+  get ahead(): readonly string[] | undefined {
+    return this.#ahead && this.#paths(this.#ahead)
   }
 
   /** The oldest blocker; undefined before its node was read, and after a blocker has left. */
@@ -103,7 +118,22 @@ export class Contender {
    * Creates the node and reads the list. If there is no blocker, the contender is granted. Otherwise it watches the blockers
    * until one is gone, and reads the list again.
    */
-  async compete(): Promise<Grant> {
+  compete(): Promise<Grant> {
+    return this.#reachFront(
+      (place) => this.#lookAndConfirm(place),
+      ({ node, grant }) => grant ?? this.confirm(node),
+    )
+  }
+
+  /** As `compete`, without any committed check: what follows must fail where the node is gone. */
+  reachFront(): Promise<Front> {
+    return this.#reachFront(
+      (place) => this.#look(place),
+      (front) => front,
+    )
+  }
+
+  async #reachFront<T>(look: (place: Place) => Promise<Look>, arrived: (front: Front) => T | Promise<T>): Promise<T> {
     let turn = this.#turn(await this.enter())
     while (turn.name === 'behind') {
       const { place, blockers, rest } = turn
@@ -111,17 +141,22 @@ export class Contender {
       this.#blocker = undefined
       this.#ahead = this.#ahead?.without(gone)
       const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
-      if (isNext) return await this.#confirm(place.node)
-      turn = this.#turn(await this.#lookAndConfirm(place))
+      if (isNext) return await arrived({ node: place.node, grant: undefined, last: gone })
+      turn = this.#turn(await look(place))
     }
-    return turn.grant ?? (await this.#confirm(turn.place.node))
+    return arrived({ node: turn.place.node, grant: turn.grant, last: undefined })
   }
 
   /** Creates the node and reads the list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
-    const look = await this.enter()
-    if (this.#role.blockers(look.ahead).length > 0) return undefined
-    return look.grant ?? (await this.#confirm(look.node))
+    const front = await this.enterFirst()
+    return front && (front.grant ?? (await this.confirm(front.node)))
+  }
+
+  /** As `competeOnce`, without the committed check at the end. */
+  async enterFirst(): Promise<Front | undefined> {
+    const { ahead, node, grant } = await this.enter()
+    return this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
@@ -169,7 +204,7 @@ export class Contender {
     const [only, other] = blockers
     if (only === undefined) return { name: 'first', place, grant }
     if (this.#options.remembersAhead) this.#ahead = ahead
-    this.#options.onQueued(ahead)
+    this.#options.onQueued(() => this.#paths(ahead))
     const rest: Rest =
       other === undefined ? { name: 'known', isNext: this.#isNext(ahead.without(only)) } : { name: 'listed', ahead }
     return { name: 'behind', place, blockers, rest }
@@ -180,6 +215,10 @@ export class Contender {
     return this.#role.aheadOnlyShrinks && this.#role.blockers(rest).length === 0
   }
 
+  #paths({ all }: Ahead): readonly string[] {
+    return all.map(({ name }) => this.#queue.pathOf(name))
+  }
+
   async #list(): Promise<ContenderList> {
     return await retry(this.#queue.zk, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
   }
@@ -187,6 +226,10 @@ export class Contender {
   async #join(node: OwnNode, list: ContenderList): Promise<Predecessors> {
     if (!list.shows(node.name)) throw new NodeVanished()
     return await Predecessors.join(this.#queue, node, list, this.#pinned)
+  }
+
+  async #look({ node, line }: Place): Promise<Look> {
+    return { node, line, ahead: line.ahead(await this.#list()), grant: undefined }
   }
 
   /**
@@ -204,7 +247,7 @@ export class Contender {
     }
     const looking = retry(zk, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    const grant = await this.#confirm(node, asking)
+    const grant = await this.confirm(node, asking)
     const ahead = line.ahead(await looking)
     return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
@@ -213,7 +256,7 @@ export class Contender {
    * Sends a check of the node that is committed: at that time the node exists, and so does our session. `first` is what was
    * known when the check is sent for the first time.
    */
-  async #confirm(node: OwnNode, first?: Asking): Promise<Grant> {
+  async confirm(node: OwnNode, first?: Asking): Promise<Grant> {
     const { zk } = this.#queue
     let asking: Asking | undefined
     const check = async () => {
@@ -225,7 +268,7 @@ export class Contender {
   }
 
   #granted(node: OwnNode, { touch }: Asking): Grant {
-    return { node, touch: touch?.connection === this.session.connection ? touch : undefined }
+    return { nodes: [node], touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** What is known now for a request that must be committed; undefined if a sync must be answered first, for a lease. */

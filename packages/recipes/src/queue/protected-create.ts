@@ -1,5 +1,5 @@
 // Creates a contender's node: exactly one, even if replies are lost.
-import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
+import { type ACL, type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
@@ -22,6 +22,17 @@ export interface OwnNode {
   /** The fencing token. */
   readonly czxid: bigint
 }
+
+/** The parent of nodes that `deleteOwn` deletes: a `Queue` is one. */
+export interface Folder {
+  readonly zk: ZooKeeper
+  readonly path: string
+  readonly recipePath: string
+  parse(name: string): ContenderName | undefined
+}
+
+/** All nodes of a grant. Usually it has one. */
+export type OwnNodes = readonly [OwnNode, ...OwnNode[]]
 
 export class ProtectedCreate {
   readonly #queue: Queue
@@ -148,37 +159,37 @@ export class ProtectedCreate {
  * rejects, but goes on in the background: contenders would wait for an orphan as long as the session lives. The refusal is also
  * reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
  */
-export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
-  const refusal = await refusalOf(queue, session, path)
+export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
+  const refusal = await refusalOf(folder, session, path)
   if (refusal === undefined) return
-  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
-  const { kind } = queue.parse(nameIn(path))!
-  report(queue.zk, 'zk:orphan', kind.name, () => ({ path: queue.path, node: path, error }))
-  void deleteAgain(queue, session, path)
+  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(folder, path, refusal.error) : refusal.error
+  const { kind } = folder.parse(nameIn(path))!
+  report(folder.zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
+  void deleteAgain(folder, session, path)
   throw error
 }
 
-async function deleteAgain(queue: Queue, session: Session, path: string): Promise<void> {
-  do await pause(queue.zk.runtime, REFUSED_PAUSE, session.signal)
-  while ((await refusalOf(queue, session, path)) !== undefined)
+async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
+  do await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
+  while ((await refusalOf(folder, session, path)) !== undefined)
 }
 
 /** Deletes the node once. Returns the error if a server refused; undefined if the node is gone. */
-async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
-  const { zk } = queue
+async function refusalOf(folder: Folder, session: Session, path: string): Promise<{ error: unknown } | undefined> {
+  const { zk } = folder
   try {
     await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
     return undefined
   } catch (error) {
     // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
     const mayBeGone = KeeperError.is(error, 'NoAuth')
-    const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
+    const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
     return isGone || session.signal.aborted ? undefined : { error }
   }
 }
 
 /** Whether the node exists; true if that cannot be found out. */
-async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
+async function exists({ zk }: Folder, session: Session, path: string): Promise<boolean> {
   const asking = retry(zk, () => zk.exists(path, { session }))
   return await asking.then(
     (stat) => stat !== undefined,
@@ -187,7 +198,7 @@ async function exists({ zk }: Queue, session: Session, path: string): Promise<bo
 }
 
 /** The error for a path that grants CREATE but not DELETE. */
-function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
+function withoutRight({ path: parent }: Folder, path: string, cause: KeeperError): KeeperError {
   const { op, number, server, sessionId } = cause
   const needs =
     `grant DELETE on ${parent}; until then the node stays for as long as the session lives, ` +

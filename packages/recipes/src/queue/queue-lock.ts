@@ -1,34 +1,43 @@
 // The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path.
-import { KeeperError } from '@zk/client'
+import { type CallOptions, KeeperError, type Session } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
-import { Contender, type Grant } from './contender.ts'
+import { Contender, type ContenderOptions, type Grant } from './contender.ts'
 import { checkBody, checkCall } from '../checks.ts'
-import type { NodeOptions, OwnNode } from './protected-create.ts'
+import type { NodeOptions, OwnNodes } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import { NodeVanished } from './node-vanished.ts'
-import { WaitLimit } from './wait.ts'
 import type { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
 import { retry } from './retry.ts'
-import { Wait } from './wait.ts'
+import { Wait, type Waiter, WaitLimit } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
+
+/** What competes in one session for one call. A `Contender` is one. */
+export interface Competitor extends Owner, Waiter {
+  /** Sends the sync of `competeOnce` ahead of time. */
+  prepare(): void
+  /** Waits in line. */
+  compete(): Promise<Grant>
+  /** As `compete`, without waiting: undefined if it would have to wait. */
+  competeOnce(): Promise<Grant | undefined>
+}
 
 /** Turns a grant into a hold. */
 export type ToHeld<H extends Held> = (
   queue: Queue,
   owner: Owner,
-  node: OwnNode,
+  nodes: OwnNodes,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: ToHeld<Held> = ({ zk }, owner, node, lease, terms) => new Held(zk, owner, node, lease, terms)
+export const plainHold: ToHeld<Held> = ({ zk }, owner, nodes, lease, terms) => new Held(zk, owner, nodes, lease, terms)
 
 export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   readonly queue: Queue
@@ -66,7 +75,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     checkCall('tryAcquire', options)
     const { signal } = options
     signal?.throwIfAborted()
-    const { zk, path } = this.queue
+    const { zk, recipePath: path } = this.queue
     const wait = new Wait(this.queue, this.#role.kind, undefined, false)
     const contender = this.#contender(wait)
     const { session } = contender
@@ -76,10 +85,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       contender.prepare()
       // The list is read before a node is created: if there is a blocker, no node is needed.
-      const list = (signal: AbortSignal) =>
-        retry(zk, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, undefined), signal)
-      const everyone = (await limit.asking(list))?.everyone
-      if (everyone !== undefined && this.#role.blockers(everyone).length > 0) return undefined
+      if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)
@@ -119,7 +125,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   /** Waits for a grant, and turns it into a hold, which may already be lost. Without a grant the contender leaves. */
   async #hold(
-    contender: Contender,
+    contender: Competitor,
     competing: Promise<Grant | undefined>,
     limit: WaitLimit,
     { onSuspended, onResumed }: HoldListeners,
@@ -132,7 +138,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       if (grant === undefined) return undefined
       const lease = await limit.during(firstLease(this.queue.zk, contender.session, grant, this.#options, limit))
       const options = { onSuspended, onResumed, ...this.#options }
-      held = this.#toHeld(this.queue, contender, grant.node, lease, options)
+      held = this.#toHeld(this.queue, contender, grant.nodes, lease, options)
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined
@@ -143,17 +149,29 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  #contender(wait: Wait): Contender {
+  #contender(wait: Wait): Competitor {
     const { session } = this.queue.zk
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
-    const contender = new Contender(this.queue, this.#role, {
+    const contender = this.makeContender({
       // These keys come before the spread: V8 gives each object a hidden class of its own if new keys follow a spread.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
       ...this.#options,
     })
     return contender
+  }
+
+  /** Makes what competes. */
+  protected makeContender(options: ContenderOptions): Competitor {
+    return new Contender(this.queue, this.#role, options)
+  }
+
+  /** Whether one that enters now would have to wait, as far as reads show. */
+  protected async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
+    const listing = () => ifMissing((asking) => this.queue.list(asking), options, undefined)
+    const list = await retry(this.queue.zk, listing, options.signal)
+    return list !== undefined && this.#role.blockers(list.everyone).length > 0
   }
 }
 

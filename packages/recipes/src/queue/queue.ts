@@ -45,13 +45,17 @@ const utf8 = new TextDecoder()
 
 export class Queue {
   readonly zk: ZooKeeper
+  /** The parent of the contenders' nodes. */
   readonly path: string
+  /** The path that users know: that of the recipe. */
+  readonly recipePath: string
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
-  constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[]) {
+  constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[], recipePath = path) {
     this.zk = zk
     this.path = path
+    this.recipePath = recipePath
     this.#rivals = new Rivals(kinds)
   }
 
@@ -122,21 +126,12 @@ export class Queue {
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
     this.#hasReportedExhaustion = true
-    report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
+    report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.recipePath, sequence }))
   }
 
   /** Describes a contender by the data and the Stat of its node. */
-  info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
-    return describedInJson({
-      path: this.pathOf(name),
-      kind: kind.name,
-      position: 0,
-      data,
-      label: utf8.decode(data),
-      sessionId: stat.ephemeralOwner,
-      since: stat.ctime,
-      fencingToken: stat.czxid,
-    })
+  info({ name, kind }: ContenderName, node: NodeData): ContenderInfo {
+    return contenderInfo(this.pathOf(name), kind, node)
   }
 
   /** Reads a contender's node; undefined if it is gone. */
@@ -147,8 +142,22 @@ export class Queue {
   }
 }
 
+/** Describes a contender by the data and the Stat of its node. Its position is not known. */
+export function contenderInfo(path: string, { name: kind }: Kind, { data, stat }: NodeData): ContenderInfo {
+  return describedInJson({
+    path,
+    kind,
+    position: 0,
+    data,
+    label: utf8.decode(data),
+    sessionId: stat.ephemeralOwner,
+    since: stat.ctime,
+    fencingToken: stat.czxid,
+  })
+}
+
 /** Adds a `toJSON` that turns bigints into text, since JSON has no bigint. */
-function describedInJson(info: ContenderInfo): ContenderInfo {
+export function describedInJson<Info extends ContenderInfo>(info: Info): Info {
   const { data: _, sessionId, fencingToken, ...others } = info
   const toJSON = () => ({ ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) })
   return Object.defineProperty(info, 'toJSON', { value: toJSON })

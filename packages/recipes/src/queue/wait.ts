@@ -1,8 +1,6 @@
 // The wait of a caller, which may use several contenders one after the other, and its limit: a timeout or a signal.
-import { type CallOptions, KeeperError, type Runtime } from '@zk/client'
+import { type CallOptions, KeeperError, type Runtime, type Session } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
-import type { Contender } from './contender.ts'
-import type { Ahead } from './contender-list.ts'
 import { report } from '../diagnostics.ts'
 import { type Blocker, LockTimeoutError } from '../errors.ts'
 import type { Kind } from './names.ts'
@@ -16,6 +14,15 @@ export interface QueuePlace {
   readonly ahead: readonly string[]
 }
 
+/** What a wait knows of a contender. */
+export interface Waiter {
+  readonly session: Session
+  /** The paths of the contenders ahead when last seen, oldest first; undefined where they are not known. */
+  readonly ahead: readonly string[] | undefined
+  /** The contender that it waits for; undefined where that is not known. */
+  readonly blocker: ContenderInfo | undefined
+}
+
 export class Wait {
   /** Whether the wait has a timeout, so that `tooLong` may be called. */
   readonly mayTimeOut: boolean
@@ -24,7 +31,7 @@ export class Wait {
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
   /** The last contender that had to wait. */
-  #contender: Contender | undefined
+  #contender: Waiter | undefined
 
   constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
     this.mayTimeOut = mayTimeOut
@@ -34,10 +41,14 @@ export class Wait {
     this.#since = queue.zk.runtime.now()
   }
 
-  queued(contender: Contender, ahead: Ahead): void {
+  /** `ahead` makes the paths of the contenders ahead, oldest first. */
+  queued(contender: Waiter, ahead: () => readonly string[]): void {
     this.#contender = contender
-    const place = () => ({ position: ahead.length, ahead: this.#paths(ahead) })
-    report(this.#queue.zk, 'zk:queued', this.#kind.name, () => ({ path: this.#queue.path, ...place() }))
+    const place = () => {
+      const paths = ahead()
+      return { position: paths.length, ahead: paths }
+    }
+    report(this.#queue.zk, 'zk:queued', this.#kind.name, () => ({ path: this.#queue.recipePath, ...place() }))
     this.#onQueued?.(place())
   }
 
@@ -49,22 +60,18 @@ export class Wait {
 
   /** The error for a wait that has timed out. */
   tooLong(timeout: number): LockTimeoutError {
-    const { path, zk } = this.#queue
+    const { recipePath, zk } = this.#queue
     const at = zk.runtime.wallNow()
     const { ahead, blocker } = this.#contender ?? {}
-    return new LockTimeoutError(path, timeout, {
+    return new LockTimeoutError(recipePath, timeout, {
       at,
-      ahead: ahead && this.#paths(ahead),
+      ahead,
       blocker: blocker && this.#asBlocker(blocker),
     })
   }
 
   #asBlocker({ path, label, sessionId, since }: ContenderInfo): Blocker {
     return { path, label, sessionId, since, isOwn: sessionId === this.#contender?.session.id }
-  }
-
-  #paths({ all }: Ahead): string[] {
-    return all.map(({ name }) => this.#queue.pathOf(name))
   }
 }
 
@@ -150,9 +157,16 @@ export class WaitLimit {
   }
 }
 
+/** Handles an error: undefined instead of it where the signal was aborted. */
+export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal?.aborted) throw error
+  }
+}
+
 /** Settles as `look` does, which may make several calls. If they take too long in total, it rejects with `RequestTimeout`. */
 export async function within<T>(
-  { zk, path }: Queue,
+  { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,
   options: CallOptions,
   look: (limited: CallOptions) => Promise<T>,

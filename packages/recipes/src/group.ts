@@ -1,0 +1,118 @@
+import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import { checkCall, checkGroup, checkName } from './group/checks.ts'
+import { type Member, readMember } from './group/member.ts'
+import { Membership } from './group/membership.ts'
+import { WatchedMembers } from './group/watched-members.ts'
+import { ifMissing } from './queue/if-missing.ts'
+import { retry } from './queue/retry.ts'
+import { undefinedIfAborted, within } from './queue/wait.ts'
+
+/** The nodes of the members. */
+export interface GroupOptions {
+  /**
+   * The rights to the members' nodes. A member must be able to read its own. Clients that may not read it see the member without its
+   * data.
+   * @default OPEN_ACL_UNSAFE
+   */
+  acl?: readonly ACL[] | undefined
+}
+
+/** Who joins, and how long it may take. */
+export interface JoinOptions {
+  /** The member's name, and that of its node: one member has it at a time. @default a UUID */
+  name?: string | undefined
+  /** What others see of the member, an address for instance. @default empty */
+  data?: Uint8Array | string | undefined
+  /**
+   * The longest wait in ms, 0 or more, for servers and for a name that another member has. A process that starts again under
+   * its name finds the node of its former session, which goes within the timeout of that session. Later, after an expired
+   * session, it is the longest wait for the name only.
+   * @default twice the session timeout
+   */
+  timeout?: number | undefined
+  /** Ends the wait: `join` rejects with its reason. It does not end the membership. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * A group: members join it, and everybody can list and watch them. Its znodes are those of Curator's GroupMember: the node of
+ * a member is ephemeral, has the member's name, and holds its data.
+ *
+ *     const group = new Group(zk, '/workers')
+ *     await using me = await group.join({ name: 'host-1', data: 'host-1:8080' })
+ *     for await (const members of group.members({ signal })) { … }
+ *
+ * The path and what is missing above it are made as containers. Servers delete them when the group is empty again.
+ */
+export class Group {
+  /** The path that was given: the parent of the members' nodes. */
+  readonly path: string
+  readonly #zk: ZooKeeper
+  readonly #acl: readonly ACL[] | undefined
+
+  constructor(zk: ZooKeeper, path: string, options: GroupOptions = {}) {
+    checkGroup('new Group', zk, path, options)
+    this.path = path
+    this.#zk = zk
+    this.#acl = options.acl
+  }
+
+  /**
+   * Becomes a member. Resolves when the member's node is there. From then on the node is made again by itself: in the next
+   * session when one expires, and when another client deletes it (at once, and after pauses up to 10 s when that happens
+   * again and again).
+   *
+   * Rejects with a `NameTakenError` when another member keeps the name for `timeout` ms, with `RequestTimeout` when no server
+   * answers in that time, with the reason of the signal, and with an error that stays (`NoAuth`, `Closed` …). Then nothing is
+   * left behind.
+   */
+  async join(options: JoinOptions = {}): Promise<Membership> {
+    checkCall('join', options)
+    const { name = this.#zk.runtime.uuid(), data = '', signal, timeout = 2 * this.#zk.session.timeout } = options
+    checkName('name', name, this.path)
+    signal?.throwIfAborted()
+    const membership = new Membership({ zk: this.#zk, path: this.path }, { name, data, acl: this.#acl, timeout })
+    await membership.entered(signal)
+    return membership
+  }
+
+  /** The members, sorted by name. A member that leaves during the reads is left out. */
+  async list(options: CallOptions = {}): Promise<Member[]> {
+    checkCall('list', options)
+    const zk = this.#zk
+    return await within({ zk, path: this.path }, 'list', options, async (limited) => {
+      const listing = (asking: CallOptions) => retry(zk, () => zk.getChildren(this.path, asking), limited.signal)
+      const names = (await ifMissing(listing, limited, undefined))?.children ?? []
+      const read = await Promise.all(names.sort().map((name) => readMember({ zk, path: this.path }, name, limited)))
+      return read.filter((member) => member !== undefined)
+    })
+  }
+
+  /**
+   * The members now, and again whenever a member comes, goes or writes its data, until the signal aborts. Sorted by name. It
+   * goes on over lost connections and expired sessions, and never goes back to an older list.
+   *
+   * Each list is whole: its members are exactly those that the group had after one transaction, and the data of each is of
+   * that time or later. The data of two members may be of different times. Changes that happen while the loop works on one
+   * list become one.
+   *
+   * While members come and go again faster than they can be read, in two round trips, nothing is yielded.
+   *
+   * Leave the loop, or abort: both remove the watches from the server. A generator that is dropped leaves its watches until
+   * they fire.
+   */
+  async *members(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<readonly Member[], void, undefined> {
+    checkCall('members', options)
+    const { signal } = options
+    const watched = new WatchedMembers({ zk: this.#zk, path: this.path }, signal)
+    try {
+      while (!signal?.aborted) {
+        const members = await watched.next().catch(undefinedIfAborted(signal))
+        if (members === undefined) return
+        yield members
+      }
+    } finally {
+      watched.stop()
+    }
+  }
+}

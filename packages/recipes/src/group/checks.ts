@@ -1,0 +1,59 @@
+// Checks of the arguments of groups, before anything is sent.
+import { type CallOptions, validatePath } from '@zk/client'
+import { checkKeys } from '@zk/client/internal'
+import { checkACL, checkClient, checkData, checkLimits } from '../checks.ts'
+
+const limits = ['timeout', 'signal'] as const
+const calls = {
+  'new Group': new Set(['acl']),
+  'new ServiceDiscovery': new Set(['acl', 'onUnreadable']),
+  join: new Set(['name', 'data', ...limits]),
+  update: new Set(limits),
+  register: new Set(limits),
+  members: new Set(['signal']),
+  watch: new Set(['signal']),
+  states: new Set(['signal']),
+  list: new Set([...limits, 'repeatThrottled', 'session']),
+  instances: new Set([...limits, 'repeatThrottled', 'session']),
+  names: new Set([...limits, 'repeatThrottled', 'session']),
+} as const satisfies Record<string, ReadonlySet<string>>
+
+interface AnyOptions extends Pick<CallOptions, 'timeout' | 'signal'> {
+  readonly acl?: unknown
+  readonly name?: unknown
+  readonly data?: unknown
+}
+
+export function checkGroup(
+  name: 'new Group' | 'new ServiceDiscovery',
+  zk: unknown,
+  path: string,
+  options: AnyOptions,
+): void {
+  checkClient(zk)
+  validatePath(path)
+  if (path === '/') throw new TypeError("path must not be '/': members need a node of their own to stand below")
+  checkKeys(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
+  checkACL(options.acl)
+}
+
+/** The data of an update, which has no default. */
+export function checkContent(data: unknown): void {
+  checkData('data', data ?? null)
+}
+
+export function checkCall(name: keyof typeof calls, options: AnyOptions): void {
+  checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
+  checkLimits(options)
+  checkData('data', options.data)
+}
+
+/** The name of a node below the path. */
+export function checkName(what: string, name: unknown, path: string): void {
+  if (typeof name !== 'string' || name === '' || name.includes('/')) {
+    throw new TypeError(
+      `${what} must be a text without a slash, and not empty, not ${typeof name === 'string' ? JSON.stringify(name) : typeof name}`,
+    )
+  }
+  validatePath(`${path}/${name}`)
+}

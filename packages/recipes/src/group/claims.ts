@@ -1,0 +1,33 @@
+// Which names the memberships of one client have, so that two of them never take one node for theirs: both have the same
+// session.
+import type { Session, ZooKeeper } from '@zk/client'
+
+export class Claims {
+  static readonly #ofSession = new WeakMap<Session, Claims>()
+  readonly #released = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>()
+
+  static of(session: Session): Claims {
+    const known = Claims.#ofSession.get(session)
+    if (known !== undefined) return known
+    const made = new Claims()
+    Claims.#ofSession.set(session, made)
+    return made
+  }
+
+  /** Takes the node of this client's path. Returns what gives it back, or a promise of when another membership does. */
+  take({ chroot }: ZooKeeper, path: string): (() => void) | Promise<void> {
+    const whole = `${chroot === '/' ? '' : chroot}${path}`
+    const other = this.#released.get(whole)
+    if (other !== undefined) return other.promise
+    let resolve = () => {}
+    const promise = new Promise<void>((settle) => {
+      resolve = settle
+    })
+    const claim = { promise, resolve }
+    this.#released.set(whole, claim)
+    return () => {
+      if (this.#released.get(whole) === claim) this.#released.delete(whole)
+      resolve()
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// The messages of memberships. They are apart from those of locks, so that a program with locks alone does not have them.
+import { channel } from 'node:diagnostics_channel'
+import type { LogLevel, ZooKeeper } from '@zk/client'
+import { hex, logWith, publish } from '@zk/client/internal'
+
+/** The diagnostics channels of groups, by name, with their messages. */
+export interface GroupMessages {
+  /**
+   * A membership of this client. `present`: its node was made, at first or again. `absent`: its session expired or its node
+   * was deleted, and it is made again. `left`: it has left. `lost`: it has ended in any other way, with its `error`. `orphan`:
+   * it has left, and its node may not be deleted; that is repeated each second.
+   */
+  readonly 'zk:member': {
+    /** The path of the group. */
+    readonly path: string
+    /** The path of the member's node. */
+    readonly node: string
+    /** What happened. */
+    readonly event: 'present' | 'absent' | 'left' | 'lost' | 'orphan'
+    /** The session that owns the node, while it is present. */
+    readonly sessionId?: bigint | undefined
+    /** Why it is absent, or has ended. */
+    readonly error?: unknown
+  }
+  /** The node of a service's instance that cannot be read: no JSON of Curator's, or `NoAuth`. Reported once for each content. */
+  readonly 'zk:unreadable': { readonly path: string; readonly node: string; readonly error: unknown }
+}
+
+const channels = { 'zk:member': channel('zk:member'), 'zk:unreadable': channel('zk:unreadable') }
+
+const lines = {
+  present: ['info', 'member present'],
+  absent: ['warn', 'member absent: its node is made again'],
+  left: ['info', 'member left'],
+  lost: ['error', 'member lost'],
+  orphan: ['error', 'member has left a node that cannot be deleted'],
+} as const satisfies Record<GroupMessages['zk:member']['event'], readonly [LogLevel, string]>
+
+export function reportMember(zk: ZooKeeper, message: GroupMessages['zk:member']): void {
+  if (channels['zk:member'].hasSubscribers) publish(channels['zk:member'], message)
+  const [level, text] = lines[message.event]
+  logWith(zk, level, text, () => {
+    const { path, node, sessionId, error } = message
+    return {
+      path,
+      node,
+      ...(sessionId !== undefined && { session: hex(sessionId) }),
+      ...(error !== undefined && { err: error }),
+    }
+  })
+}
+
+export function reportUnreadable(zk: ZooKeeper, message: GroupMessages['zk:unreadable']): void {
+  if (channels['zk:unreadable'].hasSubscribers) publish(channels['zk:unreadable'], message)
+  logWith(zk, 'warn', 'instance cannot be read', () => ({ path: message.path, node: message.node, err: message.error }))
+}

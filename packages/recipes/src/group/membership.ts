@@ -1,0 +1,639 @@
+// One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
+import {
+  type ACL,
+  type CallOptions,
+  KeeperError,
+  op,
+  type Session,
+  type Stat,
+  type Watched,
+  type ZooKeeper,
+} from '@zk/client'
+import { hex, onAbort } from '@zk/client/internal'
+import { ifMissing } from '../queue/if-missing.ts'
+import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { SessionOptions } from '../queue/session-options.ts'
+import { undefinedIfAborted, WaitLimit } from '../queue/wait.ts'
+import { checkCall, checkContent } from './checks.ts'
+import { Claims } from './claims.ts'
+import { reportMember } from './diagnostics.ts'
+import type { MembersFolder } from './member.ts'
+import { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './errors.ts'
+
+/** A node that stood for so long, in ms, is made again at once. One that is deleted sooner is made again after a pause. */
+const STEADY = 10_000
+/** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 10_000
+
+/** The pause before a refused delete is repeated, in ms. */
+const REFUSED_PAUSE = 1_000
+
+/**
+ * How often it is looked whether a name is free that another member has, besides the watch on its node, in ms: servers from
+ * 3.8.4 and 3.9.2 on send no event of a node that this client may not read.
+ */
+const LOOK_AGAIN = 2_000
+
+/** How a membership stands. Times are in ms since the epoch, by the clock of this machine. */
+export type MembershipState =
+  /**
+   * The node is there, as far as this client knows. It learns of a deletion by an event, and of an expired session when it
+   * is connected again. So others may already see the member absent.
+   */
+  | { readonly name: 'present'; readonly since: number; readonly sessionId: bigint; readonly czxid: bigint }
+  /** The node is gone, and is made again. `cause` says what happened to it. */
+  | { readonly name: 'absent'; readonly since: number; readonly cause: 'SessionExpired' | 'NodeDeleted' }
+  /** The membership is over. */
+  | { readonly name: 'ended'; readonly since: number; readonly error: MembershipLostError }
+
+/** The limits of an update. */
+export interface UpdateOptions {
+  /** The longest wait in ms, 0 or more. Then it rejects with `RequestTimeout`, and the data is written later. @default the session timeout */
+  timeout?: number | undefined
+  /** Ends the wait: it rejects with its reason, and the data is written later. */
+  signal?: AbortSignal | undefined
+}
+
+export interface MembershipOptions {
+  readonly name: string
+  readonly data: Uint8Array | string
+  readonly acl: readonly ACL[] | undefined
+  /** How long to wait for a name that another member has, in ms. */
+  readonly timeout: number
+}
+
+/** What the node shall hold. Each update makes one. */
+class Content {
+  readonly data: Uint8Array
+  readonly written: Promise<void>
+  #resolve = () => {}
+  #reject: (error: unknown) => void = () => {}
+
+  constructor(data: Uint8Array | string) {
+    this.data = typeof data === 'string' ? new TextEncoder().encode(data) : data.slice()
+    this.written = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.written.catch(() => {})
+  }
+
+  settle(error?: unknown): void {
+    if (error === undefined) this.#resolve()
+    else this.#reject(error)
+  }
+}
+
+/** Our node, with the watch that notices its end. */
+interface OwnNode {
+  readonly stat: Stat
+  readonly watch: Watched
+}
+
+/** The membership has ended: its keeper stops. */
+class Ended extends Error {}
+
+/**
+ * A membership of a group, from `join` until `leave`: its node is made again after every expired session, and when another
+ * client has deleted it.
+ */
+export class Membership implements AsyncDisposable {
+  /** The member's name in the group. */
+  readonly name: string
+  /** The path of the member's node. */
+  readonly path: string
+  readonly #folder: MembersFolder
+  readonly #acl: readonly ACL[] | undefined
+  readonly #timeout: number
+  readonly #abort = new AbortController()
+  #state: MembershipState
+  /** Notified of every new state. */
+  readonly #observers = new Set<() => void>()
+  /** The contents that are not settled yet, oldest first. The last one is what the node shall hold. */
+  #contents: Content[]
+  /** The last one that a node has held. */
+  #accepted: Content | undefined
+  /** The one that the node holds; undefined where that is not known. */
+  #held: Content | undefined
+  /** Whether there is a node of the present session; `unknown` while a create is not answered. */
+  #node: 'none' | 'unknown' | 'own' = 'none'
+  /**
+   * The version of the own node. Writes and the delete name it, so that they do nothing where another client has written, and
+   * hardly ever where another member has the name.
+   */
+  #version = -1
+  /** The id of the session before the present one. */
+  #formerSession: bigint | undefined
+  #session: Session
+  /** The attempt to make the node that is under way. */
+  #attempt: Promise<unknown> | undefined
+  #leaving: Promise<void> | undefined
+  /** Whether the delete of its node was refused. */
+  #isRefused = false
+  #wake = () => {}
+  #owner: NameOwner | undefined
+  readonly #entered: Promise<void>
+  #enter = () => {}
+
+  /** @internal */
+  constructor(folder: MembersFolder, { name, data, acl, timeout }: MembershipOptions) {
+    this.name = name
+    this.path = `${folder.path}/${name}`
+    this.#folder = folder
+    this.#acl = acl
+    this.#timeout = timeout
+    this.#session = folder.zk.session
+    this.#state = { name: 'absent', since: folder.zk.runtime.wallNow(), cause: 'NodeDeleted' }
+    this.#contents = [new Content(data)]
+    this.#entered = new Promise((resolve) => {
+      this.#enter = resolve
+    })
+    void this.#keep()
+  }
+
+  /** How it stands now. */
+  get state(): MembershipState {
+    return this.#state
+  }
+
+  /** Aborts when the membership ends. Its reason is a `MembershipLostError`. An absence does not abort it. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /**
+   * The present state, and each new one, until the membership has ended: that is the last. A loop that is slow misses states
+   * in between, and gets the last.
+   */
+  async *states(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<MembershipState, void, undefined> {
+    checkCall('states', options)
+    const { signal } = options
+    let last: MembershipState | undefined
+    while (!signal?.aborted) {
+      if (this.#state === last) await this.#changes(signal).catch(undefinedIfAborted(signal))
+      if (this.#state === last) continue
+      last = this.#state
+      yield last
+      if (last.name === 'ended') return
+    }
+  }
+
+  /**
+   * Changes the data. Resolves when the member's node holds it, or later data: of several updates the last wins. After an
+   * expired session, and after a deletion, the next node is made with the last data.
+   *
+   * When the servers refuse the data, or it is too large, it rejects with that error, and the member keeps what it had.
+   * Without an answer in time it rejects with `RequestTimeout`, and the data is written later. It rejects with a
+   * `MembershipLostError` when the membership has ended.
+   */
+  async update(data: Uint8Array | string, options: UpdateOptions = {}): Promise<void> {
+    checkCall('update', options)
+    checkContent(data)
+    const { signal, timeout = this.#session.timeout } = options
+    signal?.throwIfAborted()
+    if (this.#state.name === 'ended') throw this.#state.error
+    const content = new Content(data)
+    this.#contents.push(content)
+    this.#wake()
+    const late = () => new KeeperError('RequestTimeout', { op: 'update', path: this.path })
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    try {
+      await limit.during(content.written)
+    } finally {
+      limit.stop()
+    }
+  }
+
+  /**
+   * Ends the membership at the call. Resolves when its node is gone or the session over. When that takes longer than the
+   * session timeout it rejects with `RequestTimeout`, and goes on in the background. Idempotent.
+   *
+   * A client that has given its session up without an answer of any server counts it as over. Then the ensemble may show the
+   * node until the session expires there, a session timeout later at most.
+   */
+  async leave(): Promise<void> {
+    this.#end('Left')
+    const late = () => new KeeperError('RequestTimeout', { op: 'leave', path: this.path })
+    const timeout = { after: this.#session.timeout, error: late }
+    const limit = new WaitLimit(this.#zk.runtime, { timeout })
+    try {
+      await limit.during(this.#remove())
+    } finally {
+      limit.stop()
+    }
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { name, path, state } = this
+    if (state.name !== 'present') return { name, path, state }
+    return { name, path, state: { ...state, sessionId: hex(state.sessionId), czxid: hex(state.czxid) } }
+  }
+
+  /** As `leave`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave()
+  }
+
+  /** @internal Resolves when it is a member for the first time. When it rejects, nothing is left behind. */
+  async entered(signal: AbortSignal | undefined): Promise<void> {
+    const limit = new WaitLimit(this.#zk.runtime, {
+      signals: [signal],
+      timeout: { after: this.#timeout, error: () => this.#late() },
+    })
+    let unlisten = () => {}
+    const ended = new Promise<never>((_, reject) => {
+      unlisten = onAbort(this.signal, reject)
+    })
+    try {
+      await limit.during(Promise.race([this.#entered, ended]))
+    } catch (error) {
+      this.#end('Left')
+      throw MembershipLostError.is(error) ? (error.cause ?? error) : error
+    } finally {
+      unlisten()
+      limit.stop()
+    }
+  }
+
+  // --- the node ---------------------------------------------------------------------------------------------------
+
+  get #zk(): ZooKeeper {
+    return this.#folder.zk
+  }
+
+  get #wanted(): Content {
+    return this.#contents.at(-1) ?? this.#accepted!
+  }
+
+  /** Keeps the node, from session to session, until the membership ends. */
+  async #keep(): Promise<void> {
+    for (;;) {
+      const { session } = this.#zk
+      try {
+        await this.#keepIn(session)
+      } catch (error) {
+        if (this.signal.aborted) return
+        const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
+        if (!hasNextSession) return this.#end(reasonOf(error, session), error)
+        this.#node = 'none'
+        this.#formerSession = session.id
+        this.#absent('SessionExpired')
+      }
+    }
+  }
+
+  async #keepIn(session: Session): Promise<never> {
+    this.#session = session
+    session.detaching.throwIfAborted()
+    const release = await this.#claim(session)
+    const unlisten = onAbort(session.detaching, () => this.#end('Closed', session.detaching.reason))
+    try {
+      let early = 0
+      for (;;) {
+        const made = await this.#make(session)
+        const since = this.#zk.runtime.now()
+        this.#present(session, made.stat)
+        await this.#tend(session, made)
+        this.#node = 'none'
+        this.#absent('NodeDeleted')
+        const wasSteady = this.#zk.runtime.now() - since >= STEADY
+        if (!wasSteady && early > 0) await this.#rest(Math.min(FIRST_PAUSE * 2 ** (early - 1), LONGEST_PAUSE), session)
+        early = wasSteady ? 0 : early + 1
+      }
+    } finally {
+      unlisten()
+      // Another membership of this client may have the name when the node is gone.
+      void (this.#leaving ?? Promise.resolve()).then(release, release)
+    }
+  }
+
+  /** Waits for other memberships of this client under the same name. */
+  async #claim(session: Session): Promise<() => void> {
+    for (;;) {
+      const claim = Claims.of(session).take(this.#zk, this.path)
+      if (typeof claim === 'function') return claim
+      this.#owner = { sessionId: session.id, since: this.#zk.runtime.wallNow(), isOwn: true }
+      await this.#unlessOver(claim, session, this.#deadline())
+      this.#owner = undefined
+    }
+  }
+
+  /**
+   * Makes the node. Whose node is there is asked right behind the create, in one segment. So a lost answer, and a name that
+   * another member has, are seen alike: by the owner of the node.
+   */
+  async #make(session: Session): Promise<OwnNode> {
+    let deadline: number | undefined
+    for (;;) {
+      this.#throwIfOver()
+      const content = this.#wanted
+      const making = this.#attemptOnce(session, content)
+      this.#attempt = making
+      const { stat, watch, failure } = await making
+      this.#attempt = undefined
+      if (this.signal.aborted) {
+        watch.unwatch().catch(() => {})
+        throw new Ended()
+      }
+      if (stat?.ephemeralOwner === session.id) {
+        // A node that was there may be of an earlier attempt, with earlier data.
+        this.#held = failure === undefined ? content : undefined
+        this.#owner = undefined
+        if (this.#held !== undefined) this.#accept(content)
+        return { stat, watch }
+      }
+      if (stat === undefined) {
+        watch.unwatch().catch(() => {})
+        if (failure !== undefined) await this.#afterFailure(session, failure.error, content)
+        continue
+      }
+      // The node of our own last session goes with it, and nobody else uses that session.
+      const isOwn = stat.ephemeralOwner === this.#formerSession
+      if (!isOwn) deadline ??= this.#deadline()
+      this.#owner = { sessionId: stat.ephemeralOwner, since: stat.ctime, isOwn: false }
+      try {
+        await this.#unlessOver(this.#mayBeFree(watch, session), session, isOwn ? undefined : deadline)
+      } finally {
+        watch.unwatch().catch(() => {})
+      }
+    }
+  }
+
+  async #attemptOnce(session: Session, { data }: Content) {
+    const { path } = this
+    const { zk } = this.#folder
+    this.#node = 'unknown'
+    const creating = zk.create(path, data, { mode: 'EPHEMERAL', acl: this.#acl, ...pinnedTo(session) }).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    const watching = retry(zk, () => zk.existsAndWatch(path, SessionOptions.of(session).bound))
+    watching.catch(() => {})
+    const failure = await creating
+    const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
+    const { stat, ...watch } = await watching
+    if (!this.#isOwn(stat, session) && isKnown) this.#node = 'none'
+    return { stat, watch, failure }
+  }
+
+  #isOwn(stat: Stat | undefined, session: Session): boolean {
+    if (stat?.ephemeralOwner !== session.id) return false
+    this.#node = 'own'
+    this.#version = stat.version
+    return true
+  }
+
+  /** Returns where the create may be repeated. */
+  async #afterFailure(session: Session, error: unknown, content: Content): Promise<void> {
+    const { zk, path } = this.#folder
+    if (KeeperError.is(error, 'NodeExists')) return
+    if (KeeperError.is(error, 'NoNode')) {
+      // Meanwhile servers may delete one of the empty containers above. Then everything is repeated.
+      const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
+      return await ifMissing(making, pinnedTo(session), undefined)
+    }
+    if (this.#mayBeRefused(error, session, content)) return this.#refuse(content, error)
+    await throwUnlessTransient(zk, error)
+  }
+
+  /** Writes what the node does not hold yet, until it is gone. */
+  async #tend(session: Session, { watch: first }: OwnNode): Promise<void> {
+    let watch = first
+    let isFired = false
+    const listen = () =>
+      void watch.changed.then((event) => {
+        isFired = true
+        if (event.type === 'NodeDeleted') this.#node = 'none'
+        this.#wake()
+      })
+    listen()
+    try {
+      for (;;) {
+        this.#throwIfOver()
+        if (isFired) {
+          session.signal.throwIfAborted()
+          watch.unwatch().catch(() => {})
+          const { stat, ...next } = await retry(this.#zk, () =>
+            this.#zk.existsAndWatch(this.path, SessionOptions.of(session).bound),
+          )
+          watch = next
+          if (!this.#isOwn(stat, session)) return
+          isFired = false
+          listen()
+        } else if (this.#held !== this.#wanted) {
+          // Its event may have come meanwhile.
+          const isSure = await this.#write(session, this.#wanted)
+          if (!isSure) isFired = true
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve
+          })
+        }
+      }
+    } finally {
+      watch.unwatch().catch(() => {})
+    }
+  }
+
+  /** False where it must be asked whose node it is: another may be there by the time that the write would be repeated. */
+  async #write(session: Session, content: Content): Promise<boolean> {
+    const { zk } = this.#folder
+    try {
+      const options = { version: this.#version, ...SessionOptions.of(session).bound }
+      const stat = await zk.setData(this.path, content.data, options)
+      // It was deleted, and another member was faster.
+      if (!this.#isOwn(stat, session)) return false
+      this.#held = content
+      this.#accept(content)
+    } catch (error) {
+      if (KeeperError.is(error, 'NoNode', 'BadVersion')) return false
+      if (!this.#mayBeRefused(error, session, content)) {
+        await throwUnlessTransient(zk, error)
+        return false
+      }
+      this.#refuse(content, error)
+    }
+    return true
+  }
+
+  /** The node held it: it settles, and so do those before it. */
+  #accept(content: Content): void {
+    this.#accepted = content
+    const index = this.#contents.indexOf(content)
+    for (const each of this.#contents.splice(0, index + 1)) each.settle()
+  }
+
+  /** Whether the error is about an update: then the member goes on with what it had. */
+  #mayBeRefused(error: unknown, { signal }: Session, content: Content): boolean {
+    const isLasting = KeeperError.is(error) ? !error.outcomeUnknown && KeeperError.is(error, ...refusals) : true
+    return isLasting && !signal.aborted && this.#accepted !== undefined && content !== this.#accepted
+  }
+
+  #refuse(content: Content, error: unknown): void {
+    const index = this.#contents.indexOf(content)
+    for (const each of this.#contents.splice(0, index + 1)) each.settle(error)
+  }
+
+  // --- waiting ----------------------------------------------------------------------------------------------------
+
+  #throwIfOver(): void {
+    if (this.signal.aborted) throw new Ended()
+  }
+
+  /** The time until which a name that another member has is waited for. The first wait is limited by `entered`. */
+  #deadline(): number {
+    return this.#accepted === undefined ? Infinity : this.#zk.runtime.now() + this.#timeout
+  }
+
+  /** Settles as the promise does. It rejects when the membership or the session is over, or, at the deadline, with a `NameTakenError`. */
+  async #unlessOver<T>(promise: Promise<T>, session: Session, deadline = Infinity): Promise<T> {
+    const { runtime } = this.#zk
+    const limit = new WaitLimit(runtime, {
+      signals: [this.signal, session.signal],
+      timeout: { after: deadline - runtime.now(), error: () => this.#late() },
+    })
+    try {
+      return await limit.during(promise)
+    } finally {
+      limit.stop()
+    }
+  }
+
+  async #mayBeFree({ changed }: Watched, session: Session): Promise<void> {
+    const looking = new AbortController()
+    void changed.then(() => looking.abort())
+    await pause(this.#zk.runtime, LOOK_AGAIN, looking.signal, session.signal, this.signal)
+  }
+
+  #late(): Error {
+    return this.#owner === undefined
+      ? new KeeperError('RequestTimeout', { op: 'join', path: this.path })
+      : new NameTakenError(this.path, this.#timeout, this.#owner)
+  }
+
+  async #rest(delay: number, session: Session): Promise<void> {
+    await pause(this.#zk.runtime, delay, session.signal, this.signal)
+  }
+
+  // --- states -----------------------------------------------------------------------------------------------------
+
+  #present(session: Session, { czxid }: Stat): void {
+    this.#become({ name: 'present', since: this.#zk.runtime.wallNow(), sessionId: session.id, czxid })
+    this.#enter()
+    const { path } = this.#folder
+    reportMember(this.#zk, { path, node: this.path, event: 'present', sessionId: session.id })
+  }
+
+  #absent(cause: 'SessionExpired' | 'NodeDeleted'): void {
+    this.#held = undefined
+    if (this.#state.name !== 'present') return
+    this.#become({ name: 'absent', since: this.#zk.runtime.wallNow(), cause })
+    const { path } = this.#folder
+    reportMember(this.#zk, { path, node: this.path, event: 'absent', error: cause })
+  }
+
+  #end(reason: MembershipLossReason, cause?: unknown): void {
+    if (this.#state.name === 'ended') return
+    const error = new MembershipLostError(reason, this.path, cause === undefined ? undefined : { cause })
+    const wasMember = this.#accepted !== undefined
+    this.#become({ name: 'ended', since: this.#zk.runtime.wallNow(), error })
+    this.#abort.abort(error)
+    for (const content of this.#contents.splice(0)) content.settle(error)
+    this.#remove().catch(() => {})
+    this.#wake()
+    const event = reason === 'Left' ? 'left' : 'lost'
+    if (!wasMember) return
+    const { path } = this.#folder
+    reportMember(this.#zk, { path, node: this.path, event, ...(event === 'lost' && { error }) })
+  }
+
+  #become(state: MembershipState): void {
+    this.#state = state
+    for (const notify of this.#observers) notify()
+  }
+
+  async #changes(signal: AbortSignal | undefined): Promise<void> {
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal] })
+    let notify = () => {}
+    const changing = new Promise<void>((resolve) => {
+      notify = resolve
+    })
+    this.#observers.add(notify)
+    try {
+      await limit.during(changing)
+    } finally {
+      this.#observers.delete(notify)
+      limit.stop()
+    }
+  }
+
+  // --- leaving ----------------------------------------------------------------------------------------------------
+
+  /** Deletes the node, in the background until that is confirmed or the session has ended. */
+  #remove(): Promise<void> {
+    if (this.#leaving === undefined) {
+      this.#leaving = this.#delete(this.#session)
+      this.#session.waitUntil(this.#leaving)
+      this.#leaving.catch(() => {})
+    }
+    return this.#leaving
+  }
+
+  async #delete(session: Session): Promise<void> {
+    // Its create may be under way.
+    if (this.#attempt !== undefined) await this.#attempt.catch(() => {})
+    while (this.#node !== 'none' && !session.signal.aborted) {
+      if (this.#node === 'unknown' && !(await this.#isOurs(session))) return
+      try {
+        await this.#zk.delete(this.path, { version: this.#version, ...SessionOptions.of(session).bound })
+        return
+      } catch (error) {
+        if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
+        // It may be gone, and another member may have the name by now.
+        const isUnsure = KeeperError.is(error) && (error.outcomeUnknown || error.code === 'BadVersion')
+        if (isUnsure) this.#node = 'unknown'
+        else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(session, error)
+        else await throwUnlessTransient(this.#zk, error)
+      }
+    }
+  }
+
+  /** The delete is repeated until the node is gone or the session over. */
+  async #refused(session: Session, cause: KeeperError): Promise<void> {
+    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
+    this.#node = 'unknown'
+    if (!(await this.#isOurs(session))) return
+    const { zk, path } = this.#folder
+    const needs = `grant DELETE on ${path}; until then others see the member for as long as the session lives`
+    const { op: name, number, server, sessionId } = cause
+    const error = new KeeperError('NoAuth', { op: name, path: this.path, number, server, sessionId, needs, cause })
+    if (!this.#isRefused) reportMember(zk, { path, node: this.path, event: 'orphan', error })
+    this.#isRefused = true
+    void pause(zk.runtime, REFUSED_PAUSE, session.signal).then(() => this.#delete(session).catch(() => {}))
+    throw error
+  }
+
+  /** Whether the node is ours after a write that was not answered. A deposed leader cannot answer the request that is committed. */
+  async #isOurs(session: Session): Promise<boolean> {
+    const { zk, path } = this.#folder
+    const { bound } = SessionOptions.of(session)
+    try {
+      await ifMissing((options) => retry(zk, () => zk.multi([op.check(path)], options)), bound, undefined)
+      const stat = await retry(zk, () => zk.exists(this.path, bound))
+      return this.#isOwn(stat, session)
+    } catch (error) {
+      if (session.signal.aborted) return false
+      throw error
+    }
+  }
+}
+
+/** What servers answer, or the client, to data or rights that will not do. */
+const refusals = ['NoAuth', 'QuotaExceeded', 'InvalidACL', 'BadArguments', 'MarshallingError'] as const
+
+function reasonOf(error: unknown, { signal, detaching }: Session): MembershipLossReason {
+  if (NameTakenError.is(error)) return 'NameTaken'
+  return signal.aborted || detaching.aborted ? 'Closed' : 'Refused'
+}

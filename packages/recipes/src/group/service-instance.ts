@@ -1,0 +1,167 @@
+// An instance of a service, and its JSON: that of Curator's JsonInstanceSerializer (ServiceInstance, ServiceType, UriSpec).
+
+/**
+ * Curator's ServiceType. `DYNAMIC`: the node is ephemeral. `STATIC`, `PERMANENT`: it is not. `DYNAMIC_SEQUENTIAL`: its name ends
+ * in a number. Instances that are registered here are `DYNAMIC`.
+ */
+export type ServiceType = 'DYNAMIC' | 'STATIC' | 'PERMANENT' | 'DYNAMIC_SEQUENTIAL'
+
+/** What may be changed of an instance while it is registered. */
+export interface InstanceDetails {
+  /** Its host name or address. */
+  address?: string | undefined
+  /** Its port. */
+  port?: number | undefined
+  /** Its port with TLS. */
+  sslPort?: number | undefined
+  /**
+   * A value for JSON. A JVM that reads an object finds its class in `@class`; without that it reads a `java.util.Map`. Its
+   * ServiceDiscovery must be built for such payloads.
+   */
+  payload?: unknown
+  /** A URI with fields in braces, such as `{scheme}://{address}:{port}`: see `uriOf`. */
+  uriSpec?: string | undefined
+  /** Whether clients shall use it. Curator's ServiceProvider leaves out instances that are not enabled. @default true */
+  enabled?: boolean | undefined
+}
+
+/** An instance of a service. */
+export interface ServiceInstance {
+  /** The name of the service. */
+  readonly name: string
+  /** The id of the instance, which is the name of its node. */
+  readonly id: string
+  /** Its host name or address. */
+  readonly address: string | undefined
+  /** Its port. */
+  readonly port: number | undefined
+  /** Its port with TLS. */
+  readonly sslPort: number | undefined
+  /** The value that it registered; undefined for none. Objects of a JVM have their class in `@class`. */
+  readonly payload: unknown
+  /** When it was registered, by its own clock, in ms since the epoch. */
+  readonly registrationTimeUTC: number
+  /** How long its node lives. */
+  readonly serviceType: ServiceType
+  /** A URI with fields in braces; undefined for none. */
+  readonly uriSpec: string | undefined
+  /** Whether clients shall use it. */
+  readonly enabled: boolean
+}
+
+interface UriPart {
+  readonly value: string
+  readonly variable: boolean
+}
+
+/**
+ * The JSON of the instance, with the fields in Curator's order. What is not there is null. `enabled` is there only when it is
+ * false, as Curator's own default has it: clients before CURATOR-275 know no such field.
+ */
+export function instanceToJSON(instance: ServiceInstance): string {
+  const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } = instance
+  return JSON.stringify({
+    name,
+    id,
+    address: address ?? null,
+    port: port ?? null,
+    sslPort: sslPort ?? null,
+    payload: payload ?? null,
+    registrationTimeUTC,
+    serviceType,
+    uriSpec: uriSpec === undefined ? null : { parts: partsOf(uriSpec) },
+    ...(!enabled && { enabled }),
+  })
+}
+
+/** Throws where the text is no JSON of an instance. Unknown fields are ignored, missing ones are as in Curator. */
+export function instanceFromJSON(text: string): ServiceInstance {
+  const json: unknown = JSON.parse(text)
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new TypeError('the JSON of an instance must be an object')
+  const fields = json as Readonly<Record<string, unknown>>
+  return {
+    name: given(fields, 'name', 'string'),
+    id: given(fields, 'id', 'string'),
+    address: optional(fields, 'address', 'string'),
+    port: optional(fields, 'port', 'number'),
+    sslPort: optional(fields, 'sslPort', 'number'),
+    payload: fields['payload'] ?? undefined,
+    registrationTimeUTC: optional(fields, 'registrationTimeUTC', 'number') ?? 0,
+    serviceType: (optional(fields, 'serviceType', 'string') ?? 'DYNAMIC') as ServiceType,
+    uriSpec: uriSpecOf(fields['uriSpec']),
+    enabled: optional(fields, 'enabled', 'boolean') ?? true,
+  }
+}
+
+interface Types {
+  readonly string: string
+  readonly number: number
+  readonly boolean: boolean
+}
+
+function given<Type extends keyof Types>(
+  fields: Readonly<Record<string, unknown>>,
+  field: string,
+  type: Type,
+): Types[Type] {
+  const value = optional(fields, field, type)
+  if (value === undefined) throw new TypeError(`the JSON of an instance must have the field ${field}`)
+  return value
+}
+
+function optional<Type extends keyof Types>(
+  fields: Readonly<Record<string, unknown>>,
+  field: string,
+  type: Type,
+): Types[Type] | undefined {
+  const value = fields[field] ?? undefined
+  if (value === undefined || typeof value === type) return value as Types[Type] | undefined
+  throw new TypeError(`${field} must be a ${type}, not ${JSON.stringify(value)}`)
+}
+
+/**
+ * The URI of an instance, as Curator builds it: `{scheme}` (`https` where it has a port with TLS, else `http`), `{name}`, `{id}`,
+ * `{address}`, `{port}`, `{ssl-port}`, `{registration-time-utc}`, `{service-type}`, and `{[}`, `{]}` for braces. `variables`
+ * come first, and may have other fields. A field that is not known becomes nothing. Without a `uriSpec` the URI is empty.
+ */
+export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string>> = {}): string {
+  const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec = '' } = instance
+  const values: Readonly<Record<string, string | number | undefined>> = {
+    '[': '{',
+    ']': '}',
+    scheme: sslPort === undefined ? 'http' : 'https',
+    name,
+    id,
+    address,
+    port,
+    'ssl-port': sslPort,
+    'registration-time-utc': registrationTimeUTC,
+    'service-type': serviceType.toLowerCase(),
+    ...variables,
+  }
+  return partsOf(uriSpec)
+    .map(({ value, variable }) => (variable ? String(values[value] ?? '') : value))
+    .join('')
+}
+
+/** Throws a `TypeError` where braces do not match. */
+export function partsOf(uriSpec: string): UriPart[] {
+  const parts: UriPart[] = []
+  for (const [whole, variable, value] of uriSpec.matchAll(/\{([^{}]*)\}|([^{}]+)|[{}]/g)) {
+    if (variable === undefined && value === undefined) {
+      throw new TypeError(`uriSpec must have pairs of braces that do not nest, not a ${whole} alone: ${uriSpec}`)
+    }
+    parts.push(variable === undefined ? { value: value!, variable: false } : { value: variable.trim(), variable: true })
+  }
+  return parts
+}
+
+function uriSpecOf(json: unknown): string | undefined {
+  if (json === undefined || json === null) return undefined
+  const { parts } = json as { readonly parts?: unknown }
+  if (!Array.isArray(parts)) throw new TypeError('uriSpec must have parts')
+  return (parts as Partial<UriPart>[])
+    .map(({ value = '', variable }) => (variable === true ? `{${value}}` : value))
+    .join('')
+}

@@ -1,0 +1,192 @@
+// The members of a group, kept up to date by one-shot watches: one on the list, and one on the data of each member. A change
+// costs the reads that it makes necessary, and no more.
+import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/client'
+import { wasAborted } from '@zk/client/internal'
+import { ifMissing } from '../queue/if-missing.ts'
+import { retry } from '../queue/retry.ts'
+import { WaitLimit } from '../queue/wait.ts'
+import { type Member, type MembersFolder, watchMember } from './member.ts'
+
+/** Something that was read, until its watch fires. */
+interface Read {
+  /** undefined for a node that this client may not read: it is read again with each list. */
+  readonly watch: Watched | undefined
+  isOld: boolean
+}
+
+interface ReadList extends Read {
+  readonly names: readonly string[]
+  /** The last transaction that made or deleted a member; 0 where the path does not exist. */
+  readonly pzxid: bigint
+}
+
+interface ReadMember extends Read {
+  readonly member: Member
+}
+
+export class WatchedMembers {
+  readonly #folder: MembersFolder
+  readonly #signal: AbortSignal | undefined
+  /** The session in which all was read. undefined before the first read, and after the last. */
+  #session: Session | undefined
+  #list: ReadList | undefined
+  readonly #members = new Map<string, ReadMember>()
+  /** Whether something may have changed since the last pass began. */
+  #mayHaveChanged = true
+  #wake = () => {}
+  #last: readonly Member[] | undefined
+  #isStopped = false
+
+  constructor(folder: MembersFolder, signal: AbortSignal | undefined) {
+    this.#folder = folder
+    this.#signal = signal
+  }
+
+  /** The members: at once at the first call, then when they differ from those of the last call. Sorted by name. */
+  async next(): Promise<readonly Member[]> {
+    for (;;) {
+      await this.#changed()
+      const members = await this.#readAll()
+      if (this.#last !== undefined && areSame(members, this.#last)) continue
+      this.#last = members
+      return members
+    }
+  }
+
+  /** Removes the watches. In the background: leaving does not wait for a silent server. */
+  stop(): void {
+    this.#isStopped = true
+    this.#forget()
+  }
+
+  async #changed(): Promise<void> {
+    const limit = new WaitLimit(this.#folder.zk.runtime, { signals: [this.#signal] })
+    const waking = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    try {
+      if (!this.#mayHaveChanged) await limit.during(waking)
+    } finally {
+      limit.stop()
+    }
+  }
+
+  /** Passes, until one is whole. It goes on in the next session. */
+  async #readAll(): Promise<readonly Member[]> {
+    const { zk } = this.#folder
+    for (;;) {
+      const { session } = zk
+      try {
+        if (session !== this.#session) await this.#begin(session)
+        this.#mayHaveChanged = false
+        if (await this.#pass({ session, signal: this.#signal })) break
+      } catch (error) {
+        const hasNextSession = KeeperError.is(error, 'SessionExpired') && zk.session !== session
+        if (!hasNextSession || wasAborted(error, this.#signal)) throw error
+      }
+    }
+    return Array.from(this.#members.values(), ({ member }) => member).sort(byName)
+  }
+
+  /**
+   * Nothing is known in a new session. Its server may be behind that of the last one: after a reconnection the client
+   * itself knows of no later transaction. The answer to a sync ends that.
+   */
+  async #begin(session: Session): Promise<void> {
+    const { zk, path } = this.#folder
+    const isFirst = this.#session === undefined
+    this.#forget()
+    const options = { session, signal: this.#signal }
+    if (!isFirst) await retry(zk, () => zk.sync(path, options), this.#signal)
+    this.#session = session
+  }
+
+  /**
+   * Reads the list and the members that it does not know. False when a member has left, or was made again, since the list:
+   * then the list is read again, so that the members are always those of one list.
+   */
+  async #pass(options: CallOptions & { readonly session: Session }): Promise<boolean> {
+    if (this.#list?.isOld !== false) await this.#readList(options)
+    const { names, pzxid } = this.#list!
+    const old = names.filter((name) => this.#members.get(name)?.isOld !== false)
+    const read = await Promise.all(old.map((name) => this.#readMember(name, options)))
+    if (read.every((member) => member !== undefined && member.czxid <= pzxid)) return true
+    this.#list!.isOld = true
+    return false
+  }
+
+  async #readList(options: CallOptions & { readonly session: Session }): Promise<void> {
+    const { zk, path } = this.#folder
+    const before = this.#list
+    const listing = (asking: CallOptions) => retry(zk, () => zk.getChildrenAndWatch(path, asking), options.signal)
+    for (;;) {
+      const read = await ifMissing(listing, options, undefined)
+      if (read !== undefined) {
+        this.#list = this.#watched(options.session, {
+          names: read.children,
+          pzxid: read.stat.pzxid,
+          watch: read,
+          isOld: false,
+        })
+        break
+      }
+      const { stat, ...watch } = await retry(zk, () => zk.existsAndWatch(path, options), options.signal)
+      if (stat === undefined) {
+        this.#list = this.#watched(options.session, { names: [], pzxid: 0n, watch, isOld: false })
+        break
+      }
+      watch.unwatch().catch(() => {})
+    }
+    unwatch(before)
+    const names = new Set(this.#list.names)
+    for (const [name, read] of this.#members) {
+      if (read.watch === undefined) read.isOld = true
+      if (names.has(name)) continue
+      this.#members.delete(name)
+      unwatch(read)
+    }
+  }
+
+  async #readMember(name: string, options: CallOptions & { readonly session: Session }): Promise<Member | undefined> {
+    const read = await watchMember(this.#folder, name, options)
+    if (read === undefined) return undefined
+    this.#members.set(name, this.#watched(options.session, { ...read, isOld: false }))
+    return read.member
+  }
+
+  /** Notices when the watch fires. A read that comes too late is not kept, and so its watch is taken back. */
+  #watched<R extends Read>(session: Session, read: R): R {
+    if (this.#isStopped || session !== this.#session) {
+      unwatch(read)
+      throw new Error('the read came too late')
+    }
+    void read.watch?.changed.then(() => {
+      read.isOld = true
+      this.#mayHaveChanged = true
+      this.#wake()
+    })
+    return read
+  }
+
+  #forget(): void {
+    for (const read of [...this.#members.values(), this.#list]) unwatch(read)
+    this.#members.clear()
+    this.#list = undefined
+  }
+}
+
+function unwatch(read: Read | undefined): void {
+  read?.watch?.unwatch().catch(() => {})
+}
+
+function byName(one: Member, other: Member): number {
+  return one.name < other.name ? -1 : 1
+}
+
+function areSame(some: readonly Member[], others: readonly Member[]): boolean {
+  if (some.length !== others.length) return false
+  return some.every(({ name, czxid, mzxid, error }, index) => {
+    const other = others[index]!
+    return name === other.name && czxid === other.czxid && mzxid === other.mzxid && error?.code === other.error?.code
+  })
+}

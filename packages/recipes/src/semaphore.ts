@@ -1,0 +1,153 @@
+import type { CallOptions, Session, ZooKeeper } from '@zk/client'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+import { checkBody, checkCall, checkCount, checkPermits, checkRecipe } from './checks.ts'
+import type { LockOptions } from './lock.ts'
+import type { ContenderOptions } from './queue/contender.ts'
+import type { Kind } from './queue/names.ts'
+import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { QueueLock, type QueueLockOptions } from './queue/queue-lock.ts'
+import { exclusive, type Role } from './queue/roles.ts'
+import { within } from './queue/wait.ts'
+import { type HolderInfo, Leases } from './semaphore/leases.ts'
+import { checkRoom, hasRoom, PermitContender, type Wanted } from './semaphore/permit-contender.ts'
+import { SemaphoreHeld } from './semaphore/semaphore-held.ts'
+import { StoredPermits } from './semaphore/stored-permits.ts'
+
+/** The options of a `Semaphore`. */
+export interface SemaphoreOptions extends LockOptions {
+  /**
+   * How many permits there are: 1 to 1,000,000. It is stored in the node of the path when nothing is stored there yet. Calls
+   * reject with a `PermitsError` where another number is stored. Once the two were the same, this object follows what is
+   * stored. @default what is stored
+   */
+  permits?: number | undefined
+}
+
+/** How many permits. */
+export interface CountOption {
+  /** How many permits, 1 to 1,000: all at once, or none. @default 1 */
+  count?: number | undefined
+}
+
+const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
+/** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. */
+const role: Role = { ...exclusive, kind, rivals: [kind] }
+
+/**
+ * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those
+ * of Curator's InterProcessSemaphoreV2: who waits is below `<path>/locks`, and each permit that is taken is a node below
+ * `<path>/leases`. The number of permits is stored as by Curator's SharedCount.
+ *
+ *     const semaphore = new Semaphore(zk, '/semaphores/encoder', { permits: 4 })
+ *     await semaphore.run(async (held) => { … held.permit … })
+ *
+ * Who asks for many permits waits until so many are free, and all behind it wait, too.
+ *
+ * The node of the path is persistent, and stays. Those below it are containers.
+ */
+export class Semaphore implements Acquirable<SemaphoreHeld> {
+  /** The path that was given: the node that stores the number of permits. */
+  readonly path: string
+  readonly #permits: number | undefined
+  readonly #queue: Queue
+  readonly #leases: Leases
+  readonly #stored: StoredPermits
+  readonly #options: QueueLockOptions
+
+  constructor(zk: ZooKeeper, path: string, options: SemaphoreOptions = {}) {
+    checkRecipe('Semaphore', zk, path, options)
+    const { permits, label = '', ...others } = options
+    if (permits !== undefined) checkPermits(permits)
+    this.path = path
+    this.#permits = permits
+    this.#queue = new Queue(zk, `${path}/locks`, role.rivals, path)
+    this.#leases = new Leases(zk, path, kind)
+    this.#stored = new StoredPermits(zk, path, permits)
+    this.#options = { data: label, ...others }
+  }
+
+  /**
+   * See `Acquirable`. Rejects with a `PermitsError` when the stored number of permits is another one, and with a `RangeError`
+   * when it is less than `count`, also later: it would wait for ever.
+   */
+  async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {
+    checkCall('Semaphore.acquire', options)
+    const { count, ...others } = options
+    return await this.#lock(count).acquire(others)
+  }
+
+  /** See `Acquirable`. It rejects as `acquire` does. Whoever waits in line is in the way, also where permits are free. */
+  async tryAcquire(options: TryAcquireOptions & CountOption = {}): Promise<SemaphoreHeld | undefined> {
+    checkCall('Semaphore.tryAcquire', options)
+    const { count, ...others } = options
+    return await this.#lock(count).tryAcquire(others)
+  }
+
+  /** See `Acquirable`. It rejects as `acquire` does. */
+  async run<T>(body: (held: SemaphoreHeld) => T | Promise<T>, options: RunOptions & CountOption = {}): Promise<T> {
+    checkBody(body)
+    checkCall('Semaphore.run', options)
+    const { count, ...others } = options
+    return await this.#lock(count).run(body, others)
+  }
+
+  /**
+   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number go by it from the next grant on. Where
+   * there are fewer than are held, nobody loses any: nothing is granted until there is room again. Of two at once the later
+   * one lasts.
+   */
+  async resize(permits: number, options: CallOptions = {}): Promise<void> {
+    checkCall('resize', options)
+    checkPermits(permits)
+    await within(this.#queue, 'resize', options, (limited) => this.#stored.resize(permits, limited))
+  }
+
+  /** The stored number of permits; undefined when none is stored yet. */
+  async permits(options: CallOptions = {}): Promise<number | undefined> {
+    checkCall('permits', options)
+    const stored = await within(this.#queue, 'permits', options, (limited) => this.#stored.read(limited))
+    return stored?.permits
+  }
+
+  /**
+   * The permits that are taken, oldest first: a holder of several is listed once for each. Nodes of other programs count, also
+   * one of Curator that still waits for room.
+   */
+  async holders(options: CallOptions = {}): Promise<HolderInfo[]> {
+    checkCall('holders', options)
+    return await within(this.#queue, 'holders', options, (limited) => this.#leases.holders(limited))
+  }
+
+  /** Those that wait, oldest first. */
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
+  }
+
+  #lock(count = 1): PermitLock {
+    checkCount(count, this.#stored.isAgreed ? undefined : this.#permits)
+    return new PermitLock(this.#queue, this.#options, { leases: this.#leases, stored: this.#stored, count })
+  }
+}
+
+/** Acquires so many permits. */
+class PermitLock extends QueueLock<SemaphoreHeld> {
+  readonly #wanted: Wanted
+
+  constructor(queue: Queue, options: QueueLockOptions, wanted: Wanted) {
+    super(queue, role, options, (...granted) => new SemaphoreHeld(...granted))
+    this.#wanted = wanted
+  }
+
+  protected override makeContender(options: ContenderOptions): PermitContender {
+    return new PermitContender(this.queue, role, options, this.#wanted)
+  }
+
+  protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
+    const { leases, stored } = this.#wanted
+    const present = await stored.agree(options.session)
+    checkRoom(this.#wanted, present)
+    if (await super.hasBlocker(options)) return true
+    return !hasRoom(this.#wanted, await leases.list(options), present.permits)
+  }
+}

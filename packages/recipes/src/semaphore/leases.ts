@@ -1,0 +1,117 @@
+// The children of `leases`: one ephemeral node for each permit that is taken. As in Curator every child counts, whoever made it.
+//
+// A node of ours is named `_c_<uuid>-lease-<permit>`, with the uuid of its contender. So a list shows which permits are taken,
+// and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
+// the parent; numbers of permits are shorter.
+import { type CallOptions, op, type Session, type ZooKeeper } from '@zk/client'
+import { ifMissing } from '../queue/if-missing.ts'
+import type { ContenderName, Kind } from '../queue/names.ts'
+import { type ContenderInfo, contenderInfo, describedInJson } from '../queue/queue.ts'
+import { deleteOwn, type Folder, type OwnNode } from '../queue/protected-create.ts'
+import { retry } from '../queue/retry.ts'
+import { SessionOptions } from '../queue/session-options.ts'
+
+const NAME = /^_c_([0-9a-f-]{36})-lease-(\d{1,6})$/
+
+/** A node that takes one permit. */
+export interface HolderInfo extends ContenderInfo {
+  /** Which permit; undefined for a node of another program, Curator's for instance. */
+  readonly permit: number | undefined
+}
+
+export class Leases implements Folder {
+  readonly zk: ZooKeeper
+  readonly path: string
+  readonly recipePath: string
+  readonly #kind: Kind
+
+  constructor(zk: ZooKeeper, recipePath: string, kind: Kind) {
+    this.zk = zk
+    this.path = `${recipePath}/leases`
+    this.recipePath = recipePath
+    this.#kind = kind
+  }
+
+  pathOf(name: string): string {
+    return `${this.path}/${name}`
+  }
+
+  /** The name of the node with this permit: its `sequence`. */
+  nameOf(uuid: string, permit: number): ContenderName {
+    return { name: `_c_${uuid}-lease-${permit}`, uuid, kind: this.#kind, sequence: permit }
+  }
+
+  /** undefined for a node of another program. It counts, but has no permit of ours. */
+  parse(name: string): ContenderName | undefined {
+    const [, uuid, permit] = NAME.exec(name) ?? []
+    return uuid === undefined ? undefined : { name, uuid, kind: this.#kind, sequence: Number(permit) }
+  }
+
+  /** All names. There are none where the folder does not exist yet. */
+  async list(options: CallOptions): Promise<readonly string[]> {
+    const listing = () => ifMissing((asking) => this.zk.getChildren(this.path, asking), options, { children: [] })
+    return (await retry(this.zk, listing, options.signal)).children
+  }
+
+  /** The smallest `count` permits that no node of ours has. Where there is room for so many, they are below `permits`. */
+  free(names: readonly string[], count: number): number[] {
+    const taken = new Set(names.map((name) => this.parse(name)?.sequence))
+    const free: number[] = []
+    for (let permit = 0; free.length < count; permit++) if (!taken.has(permit)) free.push(permit)
+    return free
+  }
+
+  /** The names with this uuid. */
+  ofContender(uuid: string, names: readonly string[]): ContenderName[] {
+    return names.map((name) => this.parse(name)).filter((name) => name?.uuid === uuid) as ContenderName[]
+  }
+
+  /** Reads a node, whoever made it; undefined when it is gone. */
+  async holder(name: string, options: CallOptions): Promise<HolderInfo | undefined> {
+    const path = this.pathOf(name)
+    const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
+    const node = await retry(this.zk, reading, options.signal)
+    return node && { ...contenderInfo(path, this.#kind, node), permit: this.parse(name)?.sequence }
+  }
+
+  /** All, oldest first. */
+  async holders(options: CallOptions): Promise<HolderInfo[]> {
+    const names = await this.list(options)
+    const read = await Promise.all(names.map((name) => this.holder(name, options)))
+    const holders = read.filter((holder) => holder !== undefined).sort(byCreation)
+    return holders.map((holder, position) => describedInJson({ ...holder, position }))
+  }
+
+  /** Reads the nodes. Those that are gone, or belong to another session, are left out. */
+  async own(names: readonly ContenderName[], session: Session): Promise<OwnNode[]> {
+    const { pinned } = SessionOptions.of(session)
+    const reading = names.map(async (name) => {
+      const path = this.pathOf(name.name)
+      const stat = await retry(this.zk, () => this.zk.exists(path, pinned))
+      return stat?.ephemeralOwner === session.id ? { name, path, czxid: stat.czxid } : undefined
+    })
+    return (await Promise.all(reading)).filter((node) => node !== undefined)
+  }
+
+  /** Deletes the nodes, in one transaction where that is possible: then one event tells of all. See `deleteOwn`. */
+  async delete(nodes: readonly OwnNode[], session: Session): Promise<void> {
+    const { bound } = SessionOptions.of(session)
+    if (nodes.length > 1) {
+      const deleting = nodes.map(({ path }) => op.delete(path))
+      try {
+        await this.zk.multi(deleting, bound)
+        return
+      } catch {
+        // One is gone, or the answer is lost: each by itself then.
+      }
+    }
+    const results = await Promise.allSettled(nodes.map(({ path }) => deleteOwn(this, session, path)))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+}
+
+/** Those of one hold are of one transaction: by their permits. */
+function byCreation(one: HolderInfo, other: HolderInfo): number {
+  if (one.fencingToken !== other.fencingToken) return one.fencingToken < other.fencingToken ? -1 : 1
+  return (one.permit ?? 0) - (other.permit ?? 0)
+}

@@ -1,0 +1,300 @@
+// One that waits for permits. It queues below `locks`, in Curator's mutex. When it is first it waits until `leases` has room,
+// and takes its permits with one transaction:
+//
+//     delete   its own node in `locks`
+//     check    the version of the stored number of permits
+//     create   one node in `leases` for each permit
+//
+// No grant exceeds the number that is stored when it is committed:
+//
+// 1. Only the first in `locks` adds to `leases`: one of ours in the transaction that deletes its node, Curator's while it has
+//    the mutex. So all that those before us have added was there when the last of them left `locks`.
+// 2. We list `leases` behind a read that shows that the last one has left. A session never reads an older state after a newer
+//    one, so this list has all of them. An event alone is not enough: another connection may lead to a server that has not
+//    seen it yet, and the list of that server may lack the leases of those before us. Then we wait for a commit, and list
+//    again.
+// 3. From then on no other adds, as long as our node exists, and the transaction fails where it does not exist. So there are at
+//    most as many nodes as in our list, however old that is. The check fails where the stored number is not that which we
+//    compared them with.
+//
+// A transaction without an answer was executed if `leases` shows nodes with our uuid. It cannot be executed twice, nor after our
+// node in `locks` is gone.
+import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
+import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
+import { ifMissing } from '../queue/if-missing.ts'
+import type { ContenderName } from '../queue/names.ts'
+import { NodeVanished } from '../queue/node-vanished.ts'
+import type { OwnNode, OwnNodes } from '../queue/protected-create.ts'
+import type { ContenderInfo, Queue } from '../queue/queue.ts'
+import type { Competitor } from '../queue/queue-lock.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import type { Role } from '../queue/roles.ts'
+import { type RelayedTouch, touchFor } from '../lease/relay.ts'
+import type { Leases } from './leases.ts'
+import type { Permits, StoredPermits } from './stored-permits.ts'
+
+/** What the first in line sees. */
+interface View extends Permits {
+  /** The nodes in `leases`. */
+  readonly names: readonly string[]
+  readonly touch: RelayedTouch | undefined
+}
+
+export interface Wanted {
+  readonly leases: Leases
+  readonly stored: StoredPermits
+  /** How many permits. */
+  readonly count: number
+}
+
+export class PermitContender implements Competitor {
+  readonly session: Session
+  readonly #zk: ZooKeeper
+  readonly #queue: Queue
+  readonly #wanted: Wanted
+  readonly #leases: Leases
+  readonly #stored: StoredPermits
+  readonly #options: ContenderOptions
+  readonly #contender: Contender
+  readonly #pinned: ReturnType<typeof pinnedTo>
+  /** The blocker that reads may still show: see `Front.last`. */
+  #last: ContenderName | undefined
+  /** The uuid of nodes in `leases` that a transaction may have made. */
+  #uuid: string | undefined
+  #nodes: OwnNodes | undefined
+  readonly #watches = new Set<Watched>()
+  /** The nodes in `leases` that left no room, and one of them. */
+  #holders: readonly string[] | undefined
+  #holder: ContenderInfo | undefined
+  #leaving: Promise<void> | undefined
+
+  constructor(queue: Queue, role: Role, options: ContenderOptions, wanted: Wanted) {
+    this.#zk = queue.zk
+    this.#queue = queue
+    this.#wanted = wanted
+    this.#leases = wanted.leases
+    this.#stored = wanted.stored
+    this.#options = options
+    this.#contender = new Contender(queue, role, options)
+    this.session = this.#contender.session
+    this.#pinned = pinnedTo(this.session)
+  }
+
+  /** Those that wait before it; for the first in line those that have permits. */
+  get ahead(): readonly string[] | undefined {
+    return this.#holders ?? this.#contender.ahead
+  }
+
+  get blocker(): ContenderInfo | undefined {
+    return this.#holder ?? this.#contender.blocker
+  }
+
+  prepare(): void {
+    this.#contender.prepare()
+  }
+
+  async compete(): Promise<Grant> {
+    // The first in line reads it anyway. Here a wrong number is found before it queues.
+    if (!this.#stored.isAgreed) checkRoom(this.#wanted, await this.#stored.agree(this.session))
+    const { node, last } = await this.#contender.reachFront()
+    this.#last = last
+    for (;;) {
+      const grant = await this.#takeIfFree(node)
+      if (grant !== undefined) return grant
+      await this.#untilChanged(node)
+    }
+  }
+
+  async competeOnce(): Promise<Grant | undefined> {
+    const front = await this.#contender.enterFirst()
+    return front && (await this.#takeIfFree(front.node))
+  }
+
+  /** Deletes its nodes, in the background until that is confirmed or the session has ended. Idempotent. */
+  leave(): Promise<void> {
+    if (this.#leaving === undefined) {
+      this.#leaving = this.#remove()
+      this.session.waitUntil(this.#leaving)
+    }
+    return this.#leaving
+  }
+
+  // --- the first in line ----------------------------------------------------------------------------------------
+
+  /** undefined where there is no room. */
+  async #takeIfFree(node: OwnNode): Promise<Grant | undefined> {
+    for (;;) {
+      const view = await this.#look(node)
+      if (this.#ownIn(node, view.names).length > 0) return await this.#found(node, view.names)
+      checkRoom(this.#wanted, view)
+      if (!hasRoom(this.#wanted, view.names, view.permits)) return undefined
+      const grant = await this.#take(node, view)
+      if (grant !== undefined) return grant
+    }
+  }
+
+  /** Reads what decides: the list is one that has the permits of all contenders before this one. */
+  async #look(node: OwnNode): Promise<View> {
+    for (;;) {
+      const last = this.#last
+      this.#last = undefined
+      const [isGone, names, permits, touch] = await Promise.all([
+        last === undefined || this.#isGone(last),
+        this.#leases.list(this.#pinned),
+        this.#stored.read(this.#pinned),
+        touchFor(this.#zk, this.session, this.#options),
+      ])
+      if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session))) }
+      // This server is behind the one that sent the event. Behind a commit all reads are later than that.
+      await this.#contender.confirm(node)
+    }
+  }
+
+  /** Whether a read shows that it is gone. It is not repeated: the list must come after it. */
+  async #isGone({ name }: ContenderName): Promise<boolean> {
+    const reading = this.#zk.exists(this.#queue.pathOf(name), this.#pinned)
+    return await reading.then(
+      (stat) => stat === undefined,
+      () => false,
+    )
+  }
+
+  /** undefined where it was not possible, or is not known: then it must look again. */
+  async #take(node: OwnNode, { names: taken, version, touch }: View): Promise<Grant | undefined> {
+    this.#throwIfLeaving()
+    const { data, acl } = this.#options
+    const { uuid } = node.name
+    const names = this.#leases.free(taken, this.#wanted.count).map((permit) => this.#leases.nameOf(uuid, permit))
+    const creates = names.map(({ name }) => op.create(this.#leases.pathOf(name), data, { mode: 'EPHEMERAL', acl }))
+    const ops = [op.delete(node.path), op.check(this.#stored.path, { version }), ...creates]
+    this.#uuid = uuid
+    try {
+      const taking = this.#zk.multi(ops, this.#pinned)
+      // A create in a transaction is answered without a Stat. So this reads it, in the same segment.
+      const reading = this.#leases.own(names.slice(0, 1), this.session)
+      reading.catch(() => {})
+      await taking
+      const [first] = await reading
+      if (first === undefined) throw new NodeVanished()
+      const { czxid } = first
+      return this.#granted(names.map((name) => ({ name, path: this.#leases.pathOf(name.name), czxid })), touch) // prettier-ignore
+    } catch (error) {
+      return await this.#afterFailure(node, error)
+    }
+  }
+
+  async #afterFailure(node: OwnNode, error: unknown): Promise<Grant | undefined> {
+    if (!KeeperError.is(error, 'NoNode', 'BadVersion', 'NodeExists')) {
+      await throwUnlessTransient(this.#zk, error)
+    } else if (error.code === 'NoNode' && error.index === 0) {
+      // Our node in `locks` is gone: by an earlier transaction without an answer, or by another client.
+      return await this.#found(node, await this.#leases.list(this.#pinned))
+    } else if (error.code === 'NoNode' && error.index! > 1) {
+      // Servers delete the folder when it is empty, and the one above it, too.
+      const making = (options: CallOptions) =>
+        retry(this.#zk, () => this.#zk.ensureContainer(this.#leases.path, options))
+      await ifMissing(making, this.#pinned, undefined)
+    }
+    return undefined
+  }
+
+  /** The grant by a transaction without an answer. */
+  async #found(node: OwnNode, names: readonly string[]): Promise<Grant> {
+    const nodes = await this.#leases.own(this.#ownIn(node, names), this.session)
+    if (nodes.length < this.#wanted.count) throw new NodeVanished()
+    return this.#granted(nodes, undefined)
+  }
+
+  #granted(nodes: readonly OwnNode[], touch: RelayedTouch | undefined): Grant {
+    this.#throwIfLeaving()
+    this.#nodes = nodes as unknown as OwnNodes
+    return { nodes: this.#nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
+  }
+
+  /** Waits for a change of the leases or of the stored number, unless there is room already. */
+  async #untilChanged(node: OwnNode): Promise<void> {
+    const [list, data] = await Promise.all([
+      this.#watching((options) => this.#zk.getChildrenAndWatch(this.#leases.path, options)),
+      this.#watching((options) => this.#zk.getDataAndWatch(this.#stored.path, options)),
+    ])
+    this.#throwIfLeaving()
+    const permits = data && this.#stored.parse(data)?.permits
+    const names = list?.children ?? []
+    const mustWait =
+      permits !== undefined && !hasRoom(this.#wanted, names, permits) && this.#ownIn(node, names).length === 0
+    if (mustWait) {
+      this.#waitsFor(names)
+      const event = await Promise.race([...this.#watches].map(({ changed }) => changed))
+      if (event.type === 'SessionEnded') throw this.session.signal.reason
+      this.#holder = undefined
+      this.#throwIfLeaving()
+    }
+    this.#unwatch()
+  }
+
+  #waitsFor(names: readonly string[]): void {
+    const holders = names.map((name) => this.#leases.pathOf(name))
+    this.#holders = holders
+    this.#options.onQueued(() => holders)
+    if (!this.#options.remembersAhead) return
+    const reading = this.#leases.holder(names[0]!, this.#pinned)
+    const isStill = () => this.#holders === holders
+    reading.then((holder) => isStill() && (this.#holder = holder)).catch(() => {})
+  }
+
+  /** undefined where the node does not exist. */
+  async #watching<W extends Watched>(call: (options: CallOptions) => Promise<W>): Promise<W | undefined> {
+    const watch = await ifMissing((options) => retry(this.#zk, () => call(options)), this.#pinned, undefined)
+    if (watch !== undefined) this.#watches.add(watch)
+    if (this.#leaving !== undefined) this.#unwatch()
+    return watch
+  }
+
+  #ownIn({ name: { uuid } }: OwnNode, names: readonly string[]): ContenderName[] {
+    return this.#leases.ofContender(uuid, names)
+  }
+
+  // --- leaving --------------------------------------------------------------------------------------------------
+
+  #throwIfLeaving(): void {
+    if (this.#leaving === undefined) return
+    this.session.detaching.throwIfAborted()
+    throw new NodeVanished()
+  }
+
+  async #remove(): Promise<void> {
+    this.#unwatch()
+    let nodes: readonly OwnNode[] | undefined = this.#nodes
+    if (nodes === undefined) {
+      // Without this node no transaction of ours is executed any more. So what is there then is all there will be.
+      await this.#contender.leave()
+      nodes = this.#uuid === undefined ? [] : await this.#made(this.#uuid)
+    }
+    await this.#leases.delete(nodes, this.session)
+  }
+
+  /** None when the session is over. */
+  async #made(uuid: string): Promise<OwnNode[]> {
+    try {
+      const names = await this.#leases.list(this.#pinned)
+      return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session)
+    } catch (error) {
+      if (this.session.signal.aborted) return []
+      throw error
+    }
+  }
+
+  #unwatch(): void {
+    for (const watch of this.#watches) watch.unwatch().catch(() => {})
+    this.#watches.clear()
+  }
+}
+
+export function hasRoom({ count }: Wanted, names: readonly string[], permits: number): boolean {
+  return names.length + count <= permits
+}
+
+/** With so few permits it would wait for ever, and all behind it, too. */
+export function checkRoom({ stored, count }: Wanted, { permits }: Permits): void {
+  if (count > permits) throw new RangeError(`count is ${count}, and ${stored.path} has only ${permits} permits`)
+}

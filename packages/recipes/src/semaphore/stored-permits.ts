@@ -1,0 +1,133 @@
+// The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
+// stays when nobody holds or waits: it is a setting, and `resize` must last.
+import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
+import { PermitsError } from '../errors.ts'
+import { ifMissing } from '../queue/if-missing.ts'
+import { retry, throwUnlessTransient } from '../queue/retry.ts'
+import { SessionOptions } from '../queue/session-options.ts'
+
+/** A number of permits, and the version of the node that stores it. */
+export interface Permits {
+  readonly permits: number
+  readonly version: number
+}
+
+/** What the node stores: `permits` is undefined where it has no data, as one that was made on the way to a child. */
+interface Stored {
+  readonly permits: number | undefined
+  readonly version: number
+}
+
+/** The length of an int. */
+const LENGTH = 4
+
+export class StoredPermits {
+  readonly path: string
+  readonly #zk: ZooKeeper
+  /** The number that its program expects; undefined where it follows whatever is stored. */
+  readonly #expected: number | undefined
+  /** Whether `#expected` was what is stored, once. From then on it follows what is stored. */
+  #isAgreed = false
+
+  constructor(zk: ZooKeeper, path: string, expected: number | undefined) {
+    this.#zk = zk
+    this.path = path
+    this.#expected = expected
+  }
+
+  /** Whether the stored number has been compared with the expected one. */
+  get isAgreed(): boolean {
+    return this.#isAgreed
+  }
+
+  /** What is stored; undefined where nothing is. */
+  async read(options: CallOptions): Promise<Permits | undefined> {
+    return isSet(await this.#read(options))
+  }
+
+  /** What this node stores; undefined where it is no number yet. */
+  parse(node: NodeData): Permits | undefined {
+    return isSet(this.#stored(node))
+  }
+
+  /**
+   * What is stored. The expected number is stored first where nothing is. Rejects with a `PermitsError` where the two differ,
+   * unless they were the same before.
+   */
+  async agree(session: Session): Promise<Permits> {
+    const { pinned } = SessionOptions.of(session)
+    for (let isRecent = false; ;) {
+      const stored = await this.#read(pinned)
+      const present = isSet(stored)
+      if (present !== undefined && (this.#isAgreed || present.permits === (this.#expected ?? present.permits))) {
+        this.#isAgreed = true
+        return present
+      }
+      if (present === undefined && this.#expected !== undefined) {
+        await this.#write(stored, this.#expected, pinned)
+      } else if (isRecent) {
+        throw new PermitsError(this.path, this.#expected, present?.permits)
+      } else {
+        // A server that is behind may show what was stored before.
+        await retry(this.#zk, () => this.#zk.sync(this.path, pinned))
+        isRecent = true
+      }
+    }
+  }
+
+  /**
+   * Stores this number. Of two at once the later one lasts. Where an answer was lost and the node has changed since, the change
+   * was this one, or came after it: the number is not stored again.
+   */
+  async resize(permits: number, options: CallOptions): Promise<void> {
+    /** The version before a write whose outcome is not known. */
+    let before: number | undefined
+    for (;;) {
+      const stored = await this.#read(options)
+      const version = stored?.version ?? -1
+      if (stored?.permits === permits || version !== (before ?? version)) break
+      const outcome = await this.#write(stored, permits, options)
+      if (outcome === 'stored') break
+      if (outcome === 'unknown') before = version
+    }
+    this.#isAgreed = true
+  }
+
+  async #read(options: CallOptions): Promise<Stored | undefined> {
+    const reading = () => ifMissing((asking) => this.#zk.getData(this.path, asking), options, undefined)
+    const node = await retry(this.#zk, reading, options.signal)
+    return node && this.#stored(node)
+  }
+
+  #stored({ data, stat }: NodeData): Stored {
+    if (data.length !== 0 && data.length !== LENGTH) throw new PermitsError(this.path, this.#expected, data)
+    return { permits: data.length === 0 ? undefined : view(data).getInt32(0), version: stat.version }
+  }
+
+  /** Compares and sets. `refused`: it was not done, since another client came first or a server was busy. */
+  async #write(
+    stored: Stored | undefined,
+    permits: number,
+    options: CallOptions,
+  ): Promise<'stored' | 'refused' | 'unknown'> {
+    const data = new Uint8Array(LENGTH)
+    view(data).setInt32(0, permits)
+    try {
+      if (stored === undefined) await this.#zk.create(this.path, data, { parents: true, ...options })
+      else await this.#zk.setData(this.path, data, { version: stored.version, ...options })
+      return 'stored'
+    } catch (error) {
+      if (KeeperError.is(error, 'BadVersion', 'NodeExists', 'NoNode')) return 'refused'
+      await throwUnlessTransient(this.#zk, error, undefined, options.signal)
+      return KeeperError.is(error) && error.outcomeUnknown ? 'unknown' : 'refused'
+    }
+  }
+}
+
+function view({ buffer, byteOffset }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, LENGTH)
+}
+
+function isSet(stored: Stored | undefined): Permits | undefined {
+  return stored?.permits === undefined ? undefined : { permits: stored.permits, version: stored.version }
+}

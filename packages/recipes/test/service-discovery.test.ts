@@ -1,0 +1,200 @@
+// Services in the layout and the JSON of Curator's x-discovery.
+import { describe, expect, test } from 'vitest'
+import {
+  KeeperError,
+  NameTakenError,
+  ServiceDiscovery,
+  type ServiceInstance,
+  uriOf,
+  type ZooKeeper,
+} from '../src/index.ts'
+import { outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/services'
+const RECONNECTED = 3_000
+
+async function prepared() {
+  const scene = new Scene()
+  const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  return { scene, zk, other }
+}
+
+const stored = (scene: Scene, path: string): unknown =>
+  JSON.parse(Buffer.from(scene.ensemble.nodes.get(path)!.data).toString())
+
+/** As Curator 5.4 writes it. */
+const foreign = {
+  name: 'orders',
+  id: 'jvm-1',
+  address: '10.0.0.1',
+  port: 8080,
+  sslPort: null,
+  payload: { '@class': 'com.example.Details', weight: 3 },
+  registrationTimeUTC: 1_700_000_000_000,
+  serviceType: 'DYNAMIC',
+  uriSpec: {
+    parts: [
+      { value: 'http://', variable: false },
+      { value: 'address', variable: true },
+    ],
+  },
+  enabled: true,
+}
+
+describe('ServiceDiscovery', () => {
+  test('ServiceDiscovery.register makes the node and the JSON of Curator, with its fields in its order', async () => {
+    const { scene, zk } = await prepared()
+    const registering = new ServiceDiscovery(zk, PATH).register({
+      name: 'orders',
+      id: 'one',
+      address: '10.0.0.7',
+      port: 8080,
+      payload: { weight: 1 },
+      uriSpec: '{scheme}://{address}:{port}/{[}x{]}',
+    })
+    const me = await scene.done(registering)
+    expect(me.path).toBe(`${PATH}/orders/one`)
+    const json = Buffer.from(scene.ensemble.nodes.get(me.path)!.data).toString()
+    expect(json).toBe(
+      '{"name":"orders","id":"one","address":"10.0.0.7","port":8080,"sslPort":null,"payload":{"weight":1},' +
+        `"registrationTimeUTC":${scene.world.wallNow()},"serviceType":"DYNAMIC","uriSpec":{"parts":[` +
+        '{"value":"scheme","variable":true},{"value":"://","variable":false},{"value":"address","variable":true},' +
+        '{"value":":","variable":false},{"value":"port","variable":true},{"value":"/","variable":false},' +
+        '{"value":"[","variable":true},{"value":"x","variable":false},{"value":"]","variable":true}]}}',
+    )
+    expect(scene.ensemble.nodes.get(me.path)!.stat.ephemeralOwner).toBe(zk.session.id)
+    await scene.done(me.update({ enabled: false }))
+    expect(stored(scene, me.path)).toMatchObject({ enabled: false })
+    await scene.done(me.leave())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('ServiceDiscovery.instances reads the instances of a JVM, ignores fields that it does not know, and keeps the payload as it is', async () => {
+    const { scene, zk } = await prepared()
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/orders`)
+    scene.ensemble.nodes.create(`${PATH}/orders/jvm-1`, { data: JSON.stringify({ ...foreign, future: [1] }) })
+    const services = new ServiceDiscovery(zk, PATH)
+    const [instance] = await scene.done(services.instances('orders'))
+    const { uriSpec: _, ...fields } = foreign
+    expect(instance).toEqual({ ...fields, sslPort: undefined, uriSpec: 'http://{address}' })
+    expect(uriOf(instance!)).toBe('http://10.0.0.1')
+    expect(await scene.done(services.names())).toEqual(['orders'])
+    expect(await scene.done(services.instances('unknown'))).toEqual([])
+    expect(await scene.done(new ServiceDiscovery(zk, '/nothing').names())).toEqual([])
+  })
+
+  test('ServiceDiscovery.instances reads JSON before CURATOR-275, which has no field enabled', async () => {
+    const { scene, zk } = await prepared()
+    const { enabled: _, ...old } = foreign
+    for (const path of [PATH, `${PATH}/orders`]) scene.ensemble.nodes.create(path)
+    scene.ensemble.nodes.create(`${PATH}/orders/jvm-1`, { data: JSON.stringify({ ...old, serviceType: 'STATIC' }) })
+    const instances = await scene.done(new ServiceDiscovery(zk, PATH).instances('orders'))
+    expect(instances).toMatchObject([{ enabled: true, serviceType: 'STATIC' }])
+  })
+
+  test('ServiceDiscovery tells of an instance that cannot be read, once for each content, and goes on with the others', async () => {
+    const { scene, zk, other } = await prepared()
+    const told: string[] = []
+    const onUnreadable = ({ path, error }: { path: string; error: unknown }) =>
+      void told.push(`${path} ${String(error)}`)
+    const services = new ServiceDiscovery(zk, PATH, { onUnreadable })
+    await scene.done(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'good' }))
+    const path = `${PATH}/orders/bad`
+    const contents = [
+      'no JSON',
+      '[]',
+      '{"name":"orders"}',
+      '{"name":"orders","id":"bad","port":"80"}',
+      '{"name":"a","id":"b","uriSpec":{}}',
+    ]
+    scene.ensemble.nodes.create(path)
+    for (const data of contents) {
+      scene.ensemble.nodes.setData(path, data)
+      for (const _ of [1, 2]) expect(await scene.done(services.instances('orders'))).toMatchObject([{ id: 'good' }])
+    }
+    expect(told.map((each) => each.replace(/.*?Error: /, ''))).toEqual([
+      expect.stringContaining('JSON'),
+      'the JSON of an instance must be an object',
+      'the JSON of an instance must have the field id',
+      'port must be a number, not "80"',
+      'uriSpec must have parts',
+    ])
+    expect(told.every((each) => each.startsWith(path))).toBe(true)
+  })
+
+  test('ServiceDiscovery tells of an instance that this client may not read', async () => {
+    const { scene, zk, other } = await prepared()
+    await scene.done(other.addAuth('digest', 'one:secret'))
+    const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
+    await scene.done(new ServiceDiscovery(other, PATH, { acl }).register({ name: 'orders', id: 'secret' }))
+    const told: unknown[] = []
+    const services = new ServiceDiscovery(zk, PATH, { onUnreadable: ({ error }) => void told.push(error) })
+    expect(await scene.done(services.instances('orders'))).toEqual([])
+    expect(told.map((error) => KeeperError.is(error, 'NoAuth'))).toEqual([true])
+  })
+
+  test('ServiceDiscovery.watch yields the instances, now and whenever they change', async () => {
+    const { scene, zk, other } = await prepared()
+    const seen: (readonly ServiceInstance[])[] = []
+    const stopping = new AbortController()
+    const watching = outcome(
+      (async () => {
+        for await (const instances of new ServiceDiscovery(zk, PATH).watch('orders', stopping)) seen.push(instances)
+      })(),
+    )
+    await scene.world.settle()
+    const me = await scene.done(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'one', port: 1 }))
+    await scene.done(me.update({ port: 2, enabled: false }))
+    await scene.done(me.leave())
+    stopping.abort()
+    await scene.world.settle()
+    expect(seen.map((instances) => instances.map(({ id, port, enabled }) => ({ id, port, enabled })))).toEqual([
+      [],
+      [{ id: 'one', port: 1, enabled: true }],
+      [{ id: 'one', port: 2, enabled: false }],
+      [],
+    ])
+    expect([watching.status, scene.leftovers()]).toEqual(['fulfilled', nothing])
+  })
+
+  test('Registration.update changes the fields that are given, keeps the others, and the next node has them', async () => {
+    const { scene, zk } = await prepared()
+    const me = await scene.done(new ServiceDiscovery(zk, PATH).register({ name: 'orders', address: 'a', port: 1 }))
+    await scene.done(me.update({ port: 2, payload: 'two' }))
+    const changed = { id: me.instance.id, address: 'a', port: 2, payload: 'two' }
+    expect(me.instance).toMatchObject(changed)
+    scene.expire(zk)
+    await scene.world.advance(RECONNECTED)
+    expect(stored(scene, me.path)).toMatchObject(changed)
+    expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
+    const refused = await scene.start(me.update({ payload: 'x'.repeat(2 ** 21) }))
+    expect(refused.error).toBeInstanceOf(RangeError)
+    expect(me.instance).toMatchObject(changed)
+  })
+
+  test('ServiceDiscovery.register rejects with a NameTakenError where another instance has the id', async () => {
+    const { scene, zk, other } = await prepared()
+    await scene.done(new ServiceDiscovery(zk, PATH).register({ name: 'orders', id: 'one' }))
+    const again = outcome(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'one' }, { timeout: 100 }))
+    await scene.world.advance(100)
+    expect(NameTakenError.is(again.error)).toBe(true)
+  })
+})
+
+describe('uriOf', () => {
+  const instance: ServiceInstance = {
+    ...foreign,
+    serviceType: 'DYNAMIC',
+    sslPort: undefined,
+    uriSpec: '{scheme}://{ address }:{port}/{name}/{id}?{unknown}{[}{]}{service-type}{registration-time-utc}{ssl-port}',
+  }
+
+  test('uriOf fills in the fields as Curator does', () => {
+    expect(uriOf(instance)).toBe('http://10.0.0.1:8080/orders/jvm-1?{}dynamic1700000000000')
+    expect(uriOf({ ...instance, sslPort: 443 })).toMatch(/^https:.*443$/)
+    expect(uriOf(instance, { scheme: 'ws', unknown: 'x=' })).toMatch(/^ws:.*\?x=\{\}/)
+    expect(uriOf({ ...instance, uriSpec: undefined })).toBe('')
+  })
+})

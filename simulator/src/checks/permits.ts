@@ -1,0 +1,103 @@
+// The invariants of a semaphore.
+import type { LoggedTxn } from '@zk/testing'
+import type { Recorded } from '../history/history.ts'
+import type { Played } from '../history/played.ts'
+import { LEASES, PATH } from '../play/paths.ts'
+import { heldOnTrust } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+
+type Grant = Extract<Recorded, { type: 'granted' }>
+
+/**
+ * S1: no grant exceeds the number of permits that is stored when it is committed. It is counted in the ensemble's log, so it
+ * also holds for zombies, and for holders without a lease.
+ */
+export const atMostPermits: Check = ({ committed }) => {
+  const leases = new Set<string>()
+  const violations: Violation[] = []
+  let permits: number | undefined
+  for (const { header, txn } of committed) {
+    let isGrant = false
+    for (const each of partsOf(txn)) {
+      if (each.type === 'create' && each.path.startsWith(`${LEASES}/`)) {
+        isGrant = true
+        leases.add(each.path)
+      } else if (each.type === 'delete') leases.delete(each.path)
+      else if (each.type === 'closeSession') for (const path of each.paths) leases.delete(path)
+      if ((each.type === 'create' || each.type === 'setData') && each.path === PATH) permits = numberIn(each.data)
+    }
+    if (!isGrant || (permits !== undefined && leases.size <= permits)) continue
+    const what = `0x${header.zxid.toString(16)} made the ${leases.size} nodes ${[...leases].join(', ')} of ${permits} permits`
+    violations.push({ invariant: 'S1', at: undefined, what })
+  }
+  return violations.slice(0, 1)
+}
+
+/**
+ * S2: no permit has two holders at the same time, in true time. What counts as holding is said at I1. And the permits of all
+ * who hold are never more than the largest number that was ever stored.
+ */
+export const onePermitOneHolder: Check = (played) => {
+  const most = mostPermits(played)
+  const onTrust = heldOnTrust(played)
+  const holders = new Map<number, Grant>()
+  const stalled = new Set<number>()
+  const violations: Violation[] = []
+  const look = (at: number) => {
+    const awake = [...holders.values()].filter(({ client }) => !stalled.has(client))
+    const permits = awake.flatMap((each) => each.permits ?? [])
+    if (new Set(permits).size === permits.length && permits.length <= most) return
+    const named = awake.map((each) => `attempt ${each.attempt} (${each.permits?.join()})`)
+    violations.push({ invariant: 'S2', at, what: `${named.join(' and ')} hold at once, of ${most} permits` })
+  }
+  for (const each of played.history) {
+    if (each.type === 'granted' && !pathsOf(each).some((path) => onTrust.has(path))) {
+      holders.set(each.attempt, each)
+      look(each.at)
+    } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
+    else if (each.type === 'lost') holders.delete(each.attempt)
+    else if (each.type === 'killed') {
+      for (const [attempt, { client }] of holders) if (client === each.client) holders.delete(attempt)
+    } else if (each.type === 'stalled') stalled.add(each.client)
+    else if (each.type === 'awake') {
+      stalled.delete(each.client)
+      look(each.at)
+    }
+  }
+  return violations.slice(0, 1)
+}
+
+/** S3: permits are granted in the order in which the contenders queued. */
+export const permitsInOrder: Check = ({ log }) => {
+  const grants = log.below(LEASES).sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
+  const late = grants.find(({ place }, index) => index > 0 && place < grants[index - 1]!.place)
+  if (late === undefined) return []
+  return [{ invariant: 'S3', at: late.createdAt, what: `${late.path} was granted after one that queued later` }]
+}
+
+/** The nodes of all permits of a grant: an operator may delete any of them. */
+function pathsOf({ path, permits = [] }: Grant): string[] {
+  return permits.map((permit) => path.replace(/\d+$/, `${permit}`))
+}
+
+function mostPermits({ committed }: Played): number {
+  let most = 0
+  for (const { txn } of committed) {
+    for (const each of partsOf(txn)) {
+      const isNumber = (each.type === 'create' || each.type === 'setData') && each.path === PATH
+      if (isNumber) most = Math.max(most, numberIn(each.data) ?? 0)
+    }
+  }
+  return most
+}
+
+/** The transactions in a transaction. All or none are executed. */
+function partsOf(txn: LoggedTxn['txn']) {
+  if (txn.type !== 'multi') return [txn]
+  return txn.txns.some(({ type }) => type === 'error') ? [] : txn.txns
+}
+
+function numberIn(data: Uint8Array | null): number | undefined {
+  if (data?.length !== 4) return undefined
+  return new DataView(data.buffer, data.byteOffset, 4).getInt32(0)
+}

@@ -1,0 +1,178 @@
+// The program of a client with memberships, as a user would write it.
+import { connect, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
+import { Group, type Member, type Membership, MembershipLostError, NameTakenError } from '@zk/recipes'
+import type { Recorder } from '../history/recorder.ts'
+import type { GroupPlan, MemberPlan } from '../scenario/group.ts'
+import type { Participant } from './participant.ts'
+import { PATH } from './paths.ts'
+import { saslOption } from './sasl-user.ts'
+
+export interface GroupProgramOptions {
+  readonly client: number
+  readonly runtime: Runtime
+  readonly connectString: string
+  readonly sessionTimeout: number
+  readonly usesSasl: true | undefined
+  readonly plan: GroupPlan
+  readonly recorder: Recorder
+}
+
+/** A membership that has not ended. */
+export interface Standing {
+  readonly membership: Membership
+  /** What its node shall hold. */
+  readonly text: string
+}
+
+export class GroupProgram implements Participant {
+  readonly seen = -1
+  readonly #options: GroupProgramOptions
+  #zk: ZooKeeper | undefined
+  readonly #standing = new Map<number, Standing>()
+  readonly #stopping = new AbortController()
+  #observing: Promise<void> = Promise.resolve()
+  /** What it saw last; undefined where it does not observe. */
+  listed: readonly Member[] | undefined
+
+  constructor(options: GroupProgramOptions) {
+    this.#options = options
+  }
+
+  get sessionId(): bigint {
+    return this.#zk?.session.id ?? 0n
+  }
+
+  get standing(): readonly Standing[] {
+    return [...this.#standing.values()]
+  }
+
+  get observes(): boolean {
+    return this.#options.plan.observes !== undefined
+  }
+
+  async connect(): Promise<void> {
+    const { connectString, runtime, sessionTimeout, usesSasl } = this.#options
+    this.#zk = await connect(connectString, { runtime, sessionTimeout, ...saslOption(usesSasl) })
+  }
+
+  begin(failed: (error: unknown) => void): readonly Promise<void>[] {
+    const { lists, observes } = this.#options.plan
+    if (observes !== undefined) this.#observing = this.#observe(observes).catch(failed)
+    return lists.map((lives) => this.#live(lives))
+  }
+
+  askAll(): void {}
+
+  /** Leaves all that it is a member of, and observes no more. */
+  async finish(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([...this.#standing].map(([id, { membership }]) => this.#leave(id, membership)))
+    await this.#observing
+  }
+
+  async close(): Promise<void> {
+    await this.#zk?.close()
+  }
+
+  async #observe(work: number): Promise<void> {
+    const { client, recorder } = this.#options
+    for await (const members of new Group(this.#zk!, PATH).members(this.#stopping)) {
+      this.listed = members
+      const listed = members.map(({ name, text, czxid, mzxid }) => ({ name, text, czxid, mzxid }))
+      recorder.add({ type: 'listed', client, members: listed })
+      if (work > 0) await this.#pause(work)
+    }
+  }
+
+  async #live(lives: readonly MemberPlan[]): Promise<void> {
+    for (const plan of lives) {
+      await this.#pause(plan.after)
+      const stays = await this.#join(plan)
+      if (stays) return
+    }
+  }
+
+  /** Whether it stays a member. */
+  async #join({ name, timeout, abortAfter, updates, leavesAfter }: MemberPlan): Promise<boolean> {
+    const { recorder, client } = this.#options
+    const id = recorder.newAttempt()
+    recorder.add({ type: 'joining', membership: id, client, name })
+    const aborting = new AbortController()
+    const reason = new Error('aborted')
+    const stop =
+      abortAfter === undefined ? () => {} : this.#options.runtime.setTimer(abortAfter, () => aborting.abort(reason))
+    let membership: Membership
+    try {
+      membership = await new Group(this.#zk!, PATH).join({ name, data: `${id}.0`, timeout, signal: aborting.signal })
+    } catch (error) {
+      recorder.add({ type: 'notJoined', membership: id, error: String(error) })
+      const isExpected = error === reason || NameTakenError.is(error) || KeeperError.is(error, 'RequestTimeout')
+      if (!isExpected) this.#unexpected('join', error)
+      return false
+    } finally {
+      stop()
+    }
+    recorder.add({ type: 'joined', membership: id })
+    this.#follow(id, membership)
+    await this.#update(id, membership, updates)
+    if (leavesAfter === undefined) return true
+    await this.#pause(leavesAfter)
+    await this.#leave(id, membership)
+    return false
+  }
+
+  #follow(id: number, membership: Membership): void {
+    this.#standing.set(id, { membership, text: `${id}.0` })
+    membership.signal.addEventListener('abort', () => {
+      this.#standing.delete(id)
+      const { reason } = membership.signal.reason as MembershipLostError
+      this.#options.recorder.add({ type: 'memberEnded', membership: id, reason })
+    })
+  }
+
+  async #update(id: number, membership: Membership, updates: MemberPlan['updates']): Promise<void> {
+    const { recorder } = this.#options
+    for (const [index, { after, waits }] of updates.entries()) {
+      await this.#pause(after)
+      const update = index + 1
+      const text = `${id}.${update}`
+      recorder.add({ type: 'updating', membership: id, update })
+      if (this.#standing.has(id)) this.#standing.set(id, { membership, text })
+      const updating = membership.update(text).then(
+        () => recorder.add({ type: 'updated', membership: id, update }),
+        (error: unknown) => {
+          recorder.add({ type: 'updated', membership: id, update, error: String(error) })
+          const isExpected = MembershipLostError.is(error) || KeeperError.is(error, 'RequestTimeout')
+          if (!isExpected) this.#unexpected('update', error)
+        },
+      )
+      if (waits) await updating
+    }
+  }
+
+  async #leave(id: number, membership: Membership): Promise<void> {
+    const { recorder } = this.#options
+    const session: Session = this.#zk!.session
+    const { state } = membership
+    // The ensemble may keep the node of a session that the client has given up.
+    const wasOver = state.name === 'ended' || (state.name === 'absent' && state.cause === 'SessionExpired')
+    recorder.add({ type: 'leaving', membership: id })
+    try {
+      await membership.leave()
+      recorder.add({ type: 'hasLeft', membership: id, isSessionOver: session.signal.aborted || wasOver })
+    } catch (error) {
+      recorder.add({ type: 'hasLeft', membership: id, isSessionOver: false, error: String(error) })
+      if (!KeeperError.is(error, 'RequestTimeout')) this.#unexpected('leave', error)
+    }
+  }
+
+  #pause(delay: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.runtime.setTimer(delay, resolve)
+    })
+  }
+
+  #unexpected(what: string, error: unknown): void {
+    this.#options.recorder.add({ type: 'unexpected', what: `${what}: ${String(error)}` })
+  }
+}
