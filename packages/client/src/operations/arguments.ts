@@ -14,7 +14,6 @@ export interface ACL {
 }
 
 const utf8 = new TextEncoder()
-const LARGEST_INT = 2 ** 31 - 1
 
 /** Returns the bytes. Does not copy them, because the request is written in the same turn. */
 export function toBytes(data: Data): Uint8Array {
@@ -32,7 +31,7 @@ export function versionIn(options: { readonly version?: number | undefined }): n
     throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
   }
   const { version = -1 } = options
-  if (Number.isInteger(version) && version >= -LARGEST_INT - 1 && version <= LARGEST_INT) return version
+  if (Number.isInteger(version) && version === (version | 0)) return version
   throw new RangeError(`version must be a 32-bit integer, or -1 for any, not ${describe(version)}`)
 }
 
