@@ -63,8 +63,7 @@ const granted = (attempt: number, permits: readonly number[]) =>
   }) as const
 
 test('onePermitOneHolder (S2) allows no permit two holders, and no more permits than were ever stored', () => {
-  const attempted = (attempt: number) =>
-    ({ type: 'attempted', attempt, client: attempt, task }) as const
+  const attempted = (attempt: number) => ({ type: 'attempted', attempt, client: attempt, task }) as const
   const draft = (permits: number) =>
     new Draft()
       .recipe('Semaphore')

@@ -120,6 +120,28 @@ describe('The cost of a Counter', () => {
     expect(since.ops()).toHaveLength(14)
   })
 
+  test.each([2, 4, 8])('Counter lets each of %i programs that add without end have its share', async (programs) => {
+    const scene = new Scene({ members: 3 })
+    const clients = await scene.clients(programs)
+    scene.network.latency = () => 2
+    scene.memberLatency = 1
+    const counts = clients.map(() => 0)
+    let isOver = false
+    const adding = clients.map(async (zk, program) => {
+      for (const counter = new Counter(zk, PATH); !isOver; counts[program]!++) await counter.add(1n)
+    })
+    await scene.world.advance(3_000)
+    isOver = true
+    await scene.world.advance(3_000)
+    await Promise.all(adding)
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    // The program at the leader is the fastest.
+    expect(Math.min(...counts)).toBeGreaterThan(total / programs / 5)
+    // A write takes about 4 ms here, and most attempts of the slow ones fail.
+    expect(total).toBeGreaterThan(150)
+    expect(stored(scene)).toEqual(bytes(BigInt(total)))
+  })
+
   test('Counter writes the calls that wait together in one transaction', async () => {
     const { scene, counter } = await prepared(0n)
     await scene.done(counter.add(1n))

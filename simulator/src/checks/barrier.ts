@@ -174,12 +174,13 @@ function countAt(members: readonly Life[], zxid: bigint): number {
 function closedTimes(played: Played): Closed[] {
   const { committed } = played
   const sets = callsOf(played).filter(({ what }) => what === 'set')
-  const known = (from: number) =>
-    Math.max(
-      ...sets.flatMap(({ at, passed }) =>
-        at <= from + ROUNDING && (passed?.at ?? Infinity) >= from ? [toldAt(passed)] : [],
-      ),
+  const known = (from: number) => {
+    const told = sets.flatMap(({ at, passed }) =>
+      at <= from + ROUNDING && (passed?.at ?? Infinity) >= from ? [toldAt(passed)] : [],
     )
+    // The client that had it closed may have given up long before.
+    return told.length === 0 ? Infinity : Math.max(...told)
+  }
   const closed: Closed[] = []
   let from: number | undefined
   for (const { header, txn } of committed) {

@@ -24,16 +24,6 @@ export const groupBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a node that an earlier attempt has made is taken to hold the last data',
-      edits: [
-        {
-          in: 'Membership.#make',
-          find: 'this.#held = failure === undefined ? content : undefined',
-          replace: 'this.#held = content',
-        },
-      ],
-    },
-    {
       name: 'the event of the own node is forgotten when it comes during a write',
       edits: [{ in: 'Membership.#tend', find: 'if (!isSure) isFired = true', replace: 'isFired = !isSure' }],
     },
