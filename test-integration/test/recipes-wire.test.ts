@@ -9,6 +9,7 @@ import {
   Lock,
   LockLostError,
   LockTimeoutError,
+  Semaphore,
   SharedLock,
 } from '@zk/recipes'
 import type { ZooKeeper } from '@zk/client'
@@ -137,6 +138,45 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         const asked = count(proxy.requests.slice(requests))
         expect(asked).toEqual(count([removeWatches, deleteNode, multi, deleteNode, ...later]))
       },
+    )
+
+    test.each([2, 50, 500])(
+      'Semaphore hands over among %i waiters with at most eleven requests and two events each',
+      async (waiters) => {
+        const chroot = await newChroot(ensemble)
+        const proxy = await newProxy(ensemble.nodes[0]!)
+        const connecting = Array.from({ length: Math.min(waiters, 10) + 1 }, () =>
+          newClient(ensemble, { chroot, servers: [proxy], sessionTimeout: 10_000 }),
+        )
+        const [zk, ...clients] = await Promise.all(connecting)
+        const first = new Semaphore(zk!, '/semaphore', { permits: 2 })
+        const held = [await first.acquire(), await first.acquire()]
+        let most = 0
+        let holding = 0
+        const wait = (client: ZooKeeper) =>
+          new Semaphore(client, '/semaphore').run(() => {
+            most = Math.max(most, ++holding)
+            return setImmediate().then(() => holding--)
+          })
+        const waiting = Array.from({ length: waiters }, (_, index) => wait(clients[index % clients.length]!))
+        await until('all in line', async () => (await first.contenders()).length === waiters, { timeout: 60_000 })
+        // Everyone has looked, and the first in line watches.
+        await until('the watch', async () => (await serverWatches(ensemble, chroot)).children === 1)
+        const requests = proxy.requests.length
+        const events = () => proxy.replies.filter((opCode) => opCode === notification).length
+        const before = events()
+
+        await Promise.all(held.map((each) => each.release()))
+        await Promise.all(waiting)
+        expect(most).toBeLessThanOrEqual(2)
+        const asked = proxy.requests.slice(requests).filter((opCode) => opCode !== sync)
+        const perTurn = { requests: asked.length / waiters, events: (events() - before) / waiters }
+        console.info(`Semaphore, ${waiters} waiters: ${JSON.stringify(perTurn)} per hand-over`)
+        expect(perTurn.requests).toBeLessThanOrEqual(11 + 2 / waiters)
+        expect(perTurn.events).toBeLessThanOrEqual(2)
+        expect(await first.holders()).toEqual([])
+      },
+      120_000,
     )
   })
 
