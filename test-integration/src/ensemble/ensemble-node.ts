@@ -57,7 +57,10 @@ export class EnsembleNode {
 
   /** Sends SIGKILL. */
   async kill(): Promise<void> {
-    await (await this.#container()).kill()
+    const container = await this.#container()
+    await container.kill()
+    // The engine answers before it has noticed the end. Until then it takes a start for one too many, and starts nothing.
+    await container.wait()
   }
 
   /** Sends SIGTERM, and SIGKILL if the node has not ended after 10 seconds. */
