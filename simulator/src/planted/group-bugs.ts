@@ -17,9 +17,9 @@ export const groupBugs: readonly PlantedBug[] = (
       name: 'a delete whose answer was lost is repeated, whoever has the name by then',
       edits: [
         {
-          in: 'Membership.#delete',
-          find: "if (isUnsure) this.#node = 'unknown'",
-          replace: "if (KeeperError.is(error, 'BadVersion')) this.#node = 'unknown'",
+          in: 'MemberNode.delete',
+          find: "if (isUnsure) this.#existence = 'unknown'",
+          replace: "if (KeeperError.is(error, 'BadVersion')) this.#existence = 'unknown'",
         },
       ],
     },
@@ -31,9 +31,9 @@ export const groupBugs: readonly PlantedBug[] = (
       name: 'a member that leaves does not wait for its create under way',
       edits: [
         {
-          in: 'Membership.#delete',
-          find: 'if (this.#attempt !== undefined) await this.#attempt.catch(() => {})',
-          replace: "if (this.#node === 'unknown') return",
+          in: 'MemberNode.delete',
+          find: 'if (this.#creating !== undefined) await this.#creating.catch(() => {})',
+          replace: "if (this.#existence === 'unknown') return",
         },
       ],
     },

@@ -18,7 +18,7 @@ export function permitsOf(semaphore: Semaphore, { count }: PermitTask): Acquirab
   }
 }
 
-/** Changes the number first, if that is planned. It may fail as any call may. */
+/** Stores another number of permits, if the task has one. Faults may make the call fail; the task goes on then. */
 export async function resizeFirst(zk: ZooKeeper, plan: SemaphorePlan, { resize }: Task): Promise<void> {
   if (resize === undefined) return
   try {

@@ -3,7 +3,6 @@ import {
   type ACL,
   type CallOptions,
   KeeperError,
-  op,
   type Session,
   type Stat,
   type Watched,
@@ -12,12 +11,12 @@ import {
 import { hex, onAbort } from '@zk/client/internal'
 import { ifMissing } from '../queue/if-missing.ts'
 import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
 import { undefinedIfAborted, WaitLimit } from '../queue/wait.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
+import { type Look, MemberNode } from './member-node.ts'
 import { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './errors.ts'
 
 /** A node that stood for so long, in ms, is made again at once. One that is deleted sooner is made again after a pause. */
@@ -25,9 +24,6 @@ const STEADY = 10_000
 /** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 10_000
-
-/** The pause before a refused delete is repeated, in ms. */
-const REFUSED_PAUSE = 1_000
 
 /**
  * How often it is looked whether a name is free that another member has, besides the watch on its node, in ms: servers from
@@ -85,10 +81,9 @@ class Content {
   }
 }
 
-/** Our node, with the watch that notices its end. */
-interface OwnNode {
+/** A look that has shown our node. Its watch notices the end of the node. */
+interface OwnLook extends Look {
   readonly stat: Stat
-  readonly watch: Watched
 }
 
 /** The membership has ended: its keeper stops. */
@@ -116,21 +111,11 @@ export class Membership implements AsyncDisposable {
   #accepted: Content | undefined
   /** The one that the node holds; undefined where that is not known. */
   #held: Content | undefined
-  /** Whether there is a node of the present session; `unknown` while a create is not answered. */
-  #node: 'none' | 'unknown' | 'own' = 'none'
-  /**
-   * The version of the own node. Writes and the delete name it, so that they do nothing where another client has written, and
-   * hardly ever where another member has the name.
-   */
-  #version = -1
+  /** That of the present session. */
+  #node: MemberNode
   /** The id of the session before the present one. */
   #formerSession: bigint | undefined
-  #session: Session
-  /** The attempt to make the node that is under way. */
-  #attempt: Promise<unknown> | undefined
   #leaving: Promise<void> | undefined
-  /** Whether the delete of its node was refused. */
-  #isRefused = false
   #wake = () => {}
   #owner: NameOwner | undefined
   readonly #entered: Promise<void>
@@ -139,11 +124,11 @@ export class Membership implements AsyncDisposable {
   /** @internal */
   constructor(folder: MembersFolder, { name, data, acl, timeout }: MembershipOptions) {
     this.name = name
-    this.path = `${folder.path}/${name}`
+    this.#node = new MemberNode(folder, name, folder.zk.session)
+    this.path = this.#node.path
     this.#folder = folder
     this.#acl = acl
     this.#timeout = timeout
-    this.#session = folder.zk.session
     this.#state = { name: 'absent', since: folder.zk.runtime.wallNow(), cause: 'NodeDeleted' }
     this.#contents = [new Content(data)]
     this.#entered = new Promise((resolve) => {
@@ -190,7 +175,7 @@ export class Membership implements AsyncDisposable {
   async update(data: Uint8Array | string, options: UpdateOptions = {}): Promise<void> {
     checkCall('update', options)
     checkContent(data)
-    const { signal, timeout = this.#session.timeout } = options
+    const { signal, timeout = this.#node.session.timeout } = options
     signal?.throwIfAborted()
     if (this.#state.name === 'ended') throw this.#state.error
     const content = new Content(data)
@@ -215,7 +200,7 @@ export class Membership implements AsyncDisposable {
   async leave(): Promise<void> {
     this.#end('Left')
     const late = () => new KeeperError('RequestTimeout', { op: 'leave', path: this.path })
-    const timeout = { after: this.#session.timeout, error: late }
+    const timeout = { after: this.#node.session.timeout, error: late }
     const limit = new WaitLimit(this.#zk.runtime, { timeout })
     try {
       await limit.during(this.#remove())
@@ -277,7 +262,6 @@ export class Membership implements AsyncDisposable {
         if (this.signal.aborted) return
         const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
         if (!hasNextSession) return this.#end(reasonOf(error, session), error)
-        this.#node = 'none'
         this.#formerSession = session.id
         this.#absent('SessionExpired')
       }
@@ -285,18 +269,19 @@ export class Membership implements AsyncDisposable {
   }
 
   async #keepIn(session: Session): Promise<never> {
-    this.#session = session
+    const node = this.#node.session === session ? this.#node : new MemberNode(this.#folder, this.name, session)
+    this.#node = node
     session.detaching.throwIfAborted()
     const release = await this.#claim(session)
     const unlisten = onAbort(session.detaching, () => this.#end('Closed', session.detaching.reason))
     try {
       let early = 0
       for (;;) {
-        const made = await this.#make(session)
+        const made = await this.#make(node)
         const since = this.#zk.runtime.now()
         this.#present(session, made.stat)
-        await this.#tend(session, made)
-        this.#node = 'none'
+        await this.#tend(node, made)
+        node.gone()
         this.#absent('NodeDeleted')
         const wasSteady = this.#zk.runtime.now() - since >= STEADY
         if (!wasSteady && early > 0) await this.#rest(Math.min(FIRST_PAUSE * 2 ** (early - 1), LONGEST_PAUSE), session)
@@ -320,19 +305,14 @@ export class Membership implements AsyncDisposable {
     }
   }
 
-  /**
-   * Makes the node. Whose node is there is asked right behind the create, in one segment. So a lost answer, and a name that
-   * another member has, are seen alike: by the owner of the node.
-   */
-  async #make(session: Session): Promise<OwnNode> {
+  /** Makes the node, and waits for a name that another member has. */
+  async #make(node: MemberNode): Promise<OwnLook> {
+    const { session } = node
     let deadline: number | undefined
     for (;;) {
       this.#throwIfOver()
       const content = this.#wanted
-      const making = this.#attemptOnce(session, content)
-      this.#attempt = making
-      const { stat, watch, failure } = await making
-      this.#attempt = undefined
+      const { stat, watch, failure } = await node.create(content.data, this.#acl)
       if (this.signal.aborted) {
         watch.unwatch().catch(() => {})
         throw new Ended()
@@ -349,7 +329,7 @@ export class Membership implements AsyncDisposable {
         if (failure !== undefined) await this.#afterFailure(session, failure.error, content)
         continue
       }
-      // The node of our own last session goes with it, and nobody else uses that session.
+      // The node of our own last session goes with it, and no other client uses that session.
       const isOwn = stat.ephemeralOwner === this.#formerSession
       if (!isOwn) deadline ??= this.#deadline()
       this.#owner = { sessionId: stat.ephemeralOwner, since: stat.ctime, isOwn: false }
@@ -361,31 +341,7 @@ export class Membership implements AsyncDisposable {
     }
   }
 
-  async #attemptOnce(session: Session, { data }: Content) {
-    const { path } = this
-    const { zk } = this.#folder
-    this.#node = 'unknown'
-    const creating = zk.create(path, data, { mode: 'EPHEMERAL', acl: this.#acl, ...pinnedTo(session) }).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    )
-    const watching = retry(zk, () => zk.existsAndWatch(path, SessionOptions.of(session).bound))
-    watching.catch(() => {})
-    const failure = await creating
-    const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
-    const { stat, ...watch } = await watching
-    if (!this.#isOwn(stat, session) && isKnown) this.#node = 'none'
-    return { stat, watch, failure }
-  }
-
-  #isOwn(stat: Stat | undefined, session: Session): boolean {
-    if (stat?.ephemeralOwner !== session.id) return false
-    this.#node = 'own'
-    this.#version = stat.version
-    return true
-  }
-
-  /** Returns where the create may be repeated. */
+  /** Returns if the create may be repeated. */
   async #afterFailure(session: Session, error: unknown, content: Content): Promise<void> {
     const { zk, path } = this.#folder
     if (KeeperError.is(error, 'NodeExists')) return
@@ -399,13 +355,13 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Writes what the node does not hold yet, until it is gone. */
-  async #tend(session: Session, { watch: first }: OwnNode): Promise<void> {
+  async #tend(node: MemberNode, { watch: first }: OwnLook): Promise<void> {
     let watch = first
     let isFired = false
     const listen = () =>
       void watch.changed.then((event) => {
         isFired = true
-        if (event.type === 'NodeDeleted') this.#node = 'none'
+        if (event.type === 'NodeDeleted') node.gone()
         this.#wake()
       })
     listen()
@@ -413,18 +369,16 @@ export class Membership implements AsyncDisposable {
       for (;;) {
         this.#throwIfOver()
         if (isFired) {
-          session.signal.throwIfAborted()
+          node.session.signal.throwIfAborted()
           watch.unwatch().catch(() => {})
-          const { stat, ...next } = await retry(this.#zk, () =>
-            this.#zk.existsAndWatch(this.path, SessionOptions.of(session).bound),
-          )
-          watch = next
-          if (!this.#isOwn(stat, session)) return
+          const look = await node.look()
+          watch = look.watch
+          if (!node.owns(look)) return
           isFired = false
           listen()
         } else if (this.#held !== this.#wanted) {
           // Its event may have come meanwhile.
-          const isSure = await this.#write(session, this.#wanted)
+          const isSure = await this.#write(node, this.#wanted)
           if (!isSure) isFired = true
         } else {
           await new Promise<void>((resolve) => {
@@ -437,20 +391,15 @@ export class Membership implements AsyncDisposable {
     }
   }
 
-  /** False where it must be asked whose node it is: another may be there by the time that the write would be repeated. */
-  async #write(session: Session, content: Content): Promise<boolean> {
-    const { zk } = this.#folder
+  /** False if a look must show whose node it is: another member may have the name when the write would be repeated. */
+  async #write(node: MemberNode, content: Content): Promise<boolean> {
     try {
-      const options = { version: this.#version, ...SessionOptions.of(session).bound }
-      const stat = await zk.setData(this.path, content.data, options)
-      // It was deleted, and another member was faster.
-      if (!this.#isOwn(stat, session)) return false
+      if (!(await node.write(content.data))) return false
       this.#held = content
       this.#accept(content)
     } catch (error) {
-      if (KeeperError.is(error, 'NoNode', 'BadVersion')) return false
-      if (!this.#mayBeRefused(error, session, content)) {
-        await throwUnlessTransient(zk, error)
+      if (!this.#mayBeRefused(error, node.session, content)) {
+        await throwUnlessTransient(this.#zk, error)
         return false
       }
       this.#refuse(content, error)
@@ -574,59 +523,12 @@ export class Membership implements AsyncDisposable {
   /** Deletes the node, in the background until that is confirmed or the session has ended. */
   #remove(): Promise<void> {
     if (this.#leaving === undefined) {
-      this.#leaving = this.#delete(this.#session)
-      this.#session.waitUntil(this.#leaving)
+      const node = this.#node
+      this.#leaving = node.delete()
+      node.session.waitUntil(this.#leaving)
       this.#leaving.catch(() => {})
     }
     return this.#leaving
-  }
-
-  async #delete(session: Session): Promise<void> {
-    // Its create may be under way.
-    if (this.#attempt !== undefined) await this.#attempt.catch(() => {})
-    while (this.#node !== 'none' && !session.signal.aborted) {
-      if (this.#node === 'unknown' && !(await this.#isOurs(session))) return
-      try {
-        await this.#zk.delete(this.path, { version: this.#version, ...SessionOptions.of(session).bound })
-        return
-      } catch (error) {
-        if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
-        // It may be gone, and another member may have the name by now.
-        const isUnsure = KeeperError.is(error) && (error.outcomeUnknown || error.code === 'BadVersion')
-        if (isUnsure) this.#node = 'unknown'
-        else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(session, error)
-        else await throwUnlessTransient(this.#zk, error)
-      }
-    }
-  }
-
-  /** The delete is repeated until the node is gone or the session over. */
-  async #refused(session: Session, cause: KeeperError): Promise<void> {
-    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
-    this.#node = 'unknown'
-    if (!(await this.#isOurs(session))) return
-    const { zk, path } = this.#folder
-    const needs = `grant DELETE on ${path}; until then others see the member for as long as the session lives`
-    const { op: name, number, server, sessionId } = cause
-    const error = new KeeperError('NoAuth', { op: name, path: this.path, number, server, sessionId, needs, cause })
-    if (!this.#isRefused) reportMember(zk, { path, node: this.path, event: 'orphan', error })
-    this.#isRefused = true
-    void pause(zk.runtime, REFUSED_PAUSE, session.signal).then(() => this.#delete(session).catch(() => {}))
-    throw error
-  }
-
-  /** Whether the node is ours after a write that was not answered. A deposed leader cannot answer the request that is committed. */
-  async #isOurs(session: Session): Promise<boolean> {
-    const { zk, path } = this.#folder
-    const { bound } = SessionOptions.of(session)
-    try {
-      await ifMissing((options) => retry(zk, () => zk.multi([op.check(path)], options)), bound, undefined)
-      const stat = await retry(zk, () => zk.exists(this.path, bound))
-      return this.#isOwn(stat, session)
-    } catch (error) {
-      if (session.signal.aborted) return false
-      throw error
-    }
   }
 }
 
