@@ -97,19 +97,25 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
     })
 
-    // Servers take 60 connections from one address: contenders share a few.
+    /** Clients at one proxy. Servers take 60 connections from one address, so contenders share a few clients. */
+    async function crowdOf(waiters: number) {
+      const chroot = await newChroot(ensemble)
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const connecting = Array.from({ length: Math.min(waiters, 10) + 1 }, () =>
+        newClient(ensemble, { chroot, servers: [proxy], sessionTimeout: 10_000 }),
+      )
+      const [zk, ...clients] = await Promise.all(connecting)
+      const clientOf = (waiter: number) => clients[waiter % clients.length]!
+      const events = () => proxy.replies.filter((opCode) => opCode === notification).length
+      return { chroot, proxy, zk: zk!, clientOf, events }
+    }
+
     test.each([2, 50, 500])(
       'Lock hands over among %i waiters at the cost of a delete, a check, a list and one event (L02)',
       async (waiters) => {
-        const chroot = await newChroot(ensemble)
-        const proxy = await newProxy(ensemble.nodes[0]!)
-        const connecting = Array.from({ length: Math.min(waiters, 10) + 1 }, () =>
-          newClient(ensemble, { chroot, servers: [proxy], sessionTimeout: 10_000 }),
-        )
-        const [zk, ...clients] = await Promise.all(connecting)
-        const first = new Lock(zk!, '/lock', { label: 'first' })
+        const { proxy, zk, clientOf, events } = await crowdOf(waiters)
+        const first = new Lock(zk, '/lock', { label: 'first' })
         const held = await first.acquire()
-        const events = () => proxy.replies.filter((opCode) => opCode === notification).length
         /** The granted contender, and the number of events by then. */
         const granted: { label: string; events: number }[] = []
         const wait = async (label: string, client: ZooKeeper): Promise<void> => {
@@ -119,9 +125,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
           await next.release()
         }
         // All of them acquire in one turn.
-        const waiting = Array.from({ length: waiters }, (_, index) =>
-          wait(`waiter ${index}`, clients[index % clients.length]!),
-        )
+        const waiting = Array.from({ length: waiters }, (_, index) => wait(`waiter ${index}`, clientOf(index)))
         // Each watches the one before it, the first one the holder.
         const watches = () => proxy.replies.filter((opCode) => opCode === getData).length
         await until('all in line', async () => watches() === waiters + 1)
@@ -143,13 +147,8 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     test.each([2, 50, 500])(
       'Semaphore hands over among %i waiters with at most eleven requests and two events each',
       async (waiters) => {
-        const chroot = await newChroot(ensemble)
-        const proxy = await newProxy(ensemble.nodes[0]!)
-        const connecting = Array.from({ length: Math.min(waiters, 10) + 1 }, () =>
-          newClient(ensemble, { chroot, servers: [proxy], sessionTimeout: 10_000 }),
-        )
-        const [zk, ...clients] = await Promise.all(connecting)
-        const first = new Semaphore(zk!, '/semaphore', { permits: 2 })
+        const { chroot, proxy, zk, clientOf, events } = await crowdOf(waiters)
+        const first = new Semaphore(zk, '/semaphore', { permits: 2 })
         const held = [await first.acquire(), await first.acquire()]
         let most = 0
         let holding = 0
@@ -158,12 +157,11 @@ describeEnsemble('recipes on the wire', (ensemble) => {
             most = Math.max(most, ++holding)
             return setImmediate().then(() => holding--)
           })
-        const waiting = Array.from({ length: waiters }, (_, index) => wait(clients[index % clients.length]!))
+        const waiting = Array.from({ length: waiters }, (_, index) => wait(clientOf(index)))
         await until('all in line', async () => (await first.contenders()).length === waiters, { timeout: 60_000 })
         // Everyone has looked, and the first in line watches.
         await until('the watch', async () => (await serverWatches(ensemble, chroot)).children === 1)
         const requests = proxy.requests.length
-        const events = () => proxy.replies.filter((opCode) => opCode === notification).length
         const before = events()
 
         await Promise.all(held.map((each) => each.release()))

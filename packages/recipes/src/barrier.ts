@@ -2,6 +2,7 @@ import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, t
 import { checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkACL, checkPlace, checkWait } from './checks.ts'
+import { createWithParents } from './queue/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
 import { WaitLimit } from './queue/wait.ts'
 
@@ -53,10 +54,10 @@ export class Barrier {
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
     await this.#write('set', options, async (signal, sending) => {
-      const creating = { acl: this.#acl, parents: true, signal }
+      const creating = { acl: this.#acl, signal }
       const create = () => {
         sending()
-        return this.#zk.create(this.path, '', creating)
+        return createWithParents(this.#zk, this.path, '', creating)
       }
       await retryAcrossSessions(this.#zk, create, signal).catch((error: unknown) => {
         if (!KeeperError.is(error, 'NodeExists')) throw error

@@ -1,5 +1,6 @@
 import { type ACL, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
+import { createWithParents } from './queue/create-with-parents.ts'
 import { ifMissing } from './queue/if-missing.ts'
 import { NodeVanished } from './queue/node-vanished.ts'
 import { pinnedTo, retry } from './queue/retry.ts'
@@ -21,7 +22,10 @@ export class EphemeralNode {
   async create(data: Data, acl: readonly ACL[] | undefined, parents = false): Promise<bigint> {
     const pinned = pinnedTo(this.session)
     try {
-      const { stat } = await this.#zk.create(this.path, data, { mode: 'EPHEMERAL', acl, parents, ...pinned })
+      const options = { mode: 'EPHEMERAL', acl, ...pinned } as const
+      const { stat } = parents
+        ? await createWithParents(this.#zk, this.path, data, options)
+        : await this.#zk.create(this.path, data, options)
       return stat.czxid
     } catch (error) {
       // An earlier create was not answered.

@@ -9,8 +9,9 @@ import {
   SharedLock,
   type ZooKeeper,
 } from '../src/index.ts'
+import { AbortedAcquire } from './support/aborted-acquire.ts'
 import { atEveryMoment } from './support/everywhere.ts'
-import { outcome, type Outcome } from './support/outside.ts'
+import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 // Hundreds of stories a test: a busy machine takes its time.
@@ -50,17 +51,8 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
         const obstructing = waits ? await scene.done(blocker(name, holder).acquire()) : undefined
 
-        const aborting = new AbortController()
-        let toldLate = 0
-        const onQueued = () => {
-          if (acquiring.status !== 'pending') toldLate++
-        }
-        const acquiring: Outcome<Held> = outcome(make(zk).acquire({ signal: aborting.signal, onQueued }))
-        let wasPending = false
-        scene.world.interrupt(moment, () => {
-          wasPending = acquiring.status === 'pending'
-          aborting.abort(REASON)
-        })
+        const aborted = new AbortedAcquire(scene.world, moment, REASON, (options) => make(zk).acquire(options))
+        const { acquiring } = aborted
         await scene.world.settle()
         if (acquiring.status === 'rejected') {
           // At once, not only when those ahead are gone.
@@ -75,11 +67,11 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         } else {
           expect(acquiring.error).toBe(REASON)
         }
-        expect(toldLate).toBe(0)
+        expect(aborted.calledLate).toBe(0)
         expect(scene.leftovers()).toEqual(nothing)
         // The way is free, for others and for the same client.
         for (const each of [next, zk]) await scene.done((await scene.done(make(each).acquire())).release())
-        return wasPending
+        return aborted.wasPending
       }, stride)
       expect(played).toBeGreaterThan(waits ? 20 : 10)
     },

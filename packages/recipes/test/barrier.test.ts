@@ -2,21 +2,16 @@
 import { describe, expect, test } from 'vitest'
 import { Barrier, BarrierTimeoutError, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
-import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
+import { eachFault, loseReply } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
-import { nothing, Scene } from './support/scene.ts'
+import { nothing, Scene, sceneOfTwo } from './support/scene.ts'
 
 const PATH = '/app/maintenance'
 const T = 4_000
 const RECONNECTED = 2_000
 const MUCH = 60_000
 
-async function prepared(members = 1): Promise<{ scene: Scene; zk: ZooKeeper; other: ZooKeeper }> {
-  const scene = new Scene({ members })
-  const zk = await scene.client({ sessionTimeout: T })
-  const other = await scene.client({ sessionTimeout: T })
-  return { scene, zk, other }
-}
+const prepared = (members?: number) => sceneOfTwo(members, { sessionTimeout: T })
 
 const isSet = (scene: Scene) => scene.ensemble.nodes.get(PATH) !== undefined
 
@@ -139,13 +134,9 @@ describe('Barrier', () => {
       scene.ensemble.nodes.create(PATH)
       const aborting = new AbortController()
       const waiting = outcome(new Barrier(zk, PATH).wait({ signal: aborting.signal }))
-      let isAborted = false
-      scene.world.interrupt(moment, () => {
-        isAborted = true
-        aborting.abort('no')
-      })
+      scene.world.interrupt(moment, () => aborting.abort('no'))
       await scene.world.settle()
-      if (!isAborted) return false
+      if (scene.world.isInterruptionDue) return false
       expect(waiting.error).toBe('no')
       expect(scene.leftovers()).toEqual(nothing)
       return moment.received < 4
@@ -154,19 +145,10 @@ describe('Barrier', () => {
   })
 })
 
-const faults: [string, Fault][] = [
-  ['a connection lost before it', loseRequest],
-  ['a connection lost behind it', loseReply],
-  ['a connection lost behind its answer', drop],
-  ['garbage in place of its answer', garbage],
-  ['no answer on a standing connection', ignore],
-  ['ThrottledOp', fail('ThrottledOp')],
-]
-
 describe('A Barrier whose answers are lost', () => {
   test.each(
     (['create2', 'delete', 'exists', 'multi'] as const).flatMap((op) =>
-      faults.map(([name, fault]) => [op, name, fault] as const),
+      eachFault.map(([name, fault]) => [op, name, fault] as const),
     ),
   )('Barrier.set, wait and remove outlast a %s that meets %s', async (op, _, fault) => {
     const { scene, zk } = await prepared()

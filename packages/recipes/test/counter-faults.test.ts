@@ -1,10 +1,10 @@
 // Counter when answers are lost, sessions end and servers lag: each change happens once, or its error says that it may have.
 import { describe, expect, test, vi } from 'vitest'
-import { Counter, KeeperError, type ZooKeeper } from '../src/index.ts'
+import { Counter, KeeperError } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
-import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
+import { eachFault, loseReply, loseRequest, type Fault } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
-import { nothing, Scene } from './support/scene.ts'
+import { nothing, Scene, sceneOfTwo } from './support/scene.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -14,12 +14,7 @@ const T = 4_000
 const RECONNECTED = 2_000
 const MUCH = 60_000
 
-async function prepared(members = 1): Promise<{ scene: Scene; zk: ZooKeeper; other: ZooKeeper }> {
-  const scene = new Scene({ members })
-  const zk = await scene.client({ sessionTimeout: T })
-  const other = await scene.client({ sessionTimeout: T })
-  return { scene, zk, other }
-}
+const prepared = (members?: number) => sceneOfTwo(members, { sessionTimeout: T })
 
 function stored(scene: Scene): bigint {
   return Buffer.from(scene.ensemble.nodes.get(PATH)?.data ?? Buffer.alloc(8)).readBigInt64BE()
@@ -55,17 +50,8 @@ class Sum {
 
 describe('A Counter whose answers are lost', () => {
   const ops = ['create2', 'createContainer', 'getData', 'multi', 'delete'] as const
-  const faults: [string, Fault][] = [
-    ['a connection lost before it', loseRequest],
-    ['a connection lost behind it', loseReply],
-    ['a connection lost behind its answer', drop],
-    ['garbage in place of its answer', garbage],
-    ['no answer on a standing connection', ignore],
-    ['ThrottledOp', fail('ThrottledOp')],
-    ['OperationTimeout', fail('OperationTimeout')],
-  ]
 
-  test.each(ops.flatMap((op) => faults.map(([name, fault]) => [op, name, fault] as const)))(
+  test.each(ops.flatMap((op) => eachFault.map(([name, fault]) => [op, name, fault] as const)))(
     'Counter.add counts once where its %s meets %s, beside others that add',
     async (op, _, fault) => {
       for (const nth of [1, 2, 3]) {

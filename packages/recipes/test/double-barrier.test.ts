@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
-import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
+import { eachFault } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -18,8 +18,7 @@ async function prepared(
   members = 1,
 ): Promise<{ scene: Scene; clients: ZooKeeper[]; barriers: DoubleBarrier[] }> {
   const scene = new Scene({ members })
-  const clients: ZooKeeper[] = []
-  for (let each = 0; each < size; each++) clients.push(await scene.client({ sessionTimeout: T }))
+  const clients = await scene.clients(size, { sessionTimeout: T })
   return { scene, clients, barriers: clients.map((zk) => new DoubleBarrier(zk, PATH, { size })) }
 }
 
@@ -236,16 +235,8 @@ describe('A member of a DoubleBarrier that dies', () => {
 
 describe('A DoubleBarrier whose answers are lost', () => {
   const ops = ['create2', 'exists', 'getChildren2', 'multi', 'delete'] as const
-  const faults: [string, Fault][] = [
-    ['a connection lost before it', loseRequest],
-    ['a connection lost behind it', loseReply],
-    ['a connection lost behind its answer', drop],
-    ['garbage in place of its answer', garbage],
-    ['no answer on a standing connection', ignore],
-    ['ThrottledOp', fail('ThrottledOp')],
-  ]
 
-  test.each(ops.flatMap((op) => faults.map(([name, fault]) => [op, name, fault] as const)))(
+  test.each(ops.flatMap((op) => eachFault.map(([name, fault]) => [op, name, fault] as const)))(
     'DoubleBarrier lets all in and out where a %s meets %s',
     async (op, _, fault) => {
       for (const nth of [1, 2, 3]) {
@@ -314,13 +305,9 @@ describe('A DoubleBarrier that is given up', () => {
       const { scene, barriers } = await prepared(2)
       const aborting = new AbortController()
       const entering = outcome(barriers[0]!.enter({ signal: aborting.signal }))
-      let isAborted = false
-      scene.world.interrupt(moment, () => {
-        isAborted = true
-        aborting.abort('no')
-      })
+      scene.world.interrupt(moment, () => aborting.abort('no'))
       await scene.world.settle()
-      if (!isAborted) return false
+      if (scene.world.isInterruptionDue) return false
       expect(entering.error).toBe('no')
       await scene.world.advance(RECONNECTED)
       expect(names(scene)).toEqual([])
@@ -337,13 +324,9 @@ describe('A DoubleBarrier that is given up', () => {
         const entries = (await inside(scene, barriers)).sort((one, other) => (one.path < other.path ? -1 : 1))
         const aborting = new AbortController()
         const leaving = outcome(entries[index]!.leave({ signal: aborting.signal }))
-        let isAborted = false
-        scene.world.interrupt(moment, () => {
-          isAborted = true
-          aborting.abort('no')
-        })
+        scene.world.interrupt(moment, () => aborting.abort('no'))
         await scene.world.settle()
-        if (!isAborted) return false
+        if (scene.world.isInterruptionDue) return false
         expect(leaving.error).toBe('no')
         const other = await scene.start(entries[1 - index]!.leave())
         expect(other.status).toBe('fulfilled')

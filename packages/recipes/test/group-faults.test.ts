@@ -165,14 +165,12 @@ describe('Membership', () => {
       const stop = new AbortController()
       const joining = outcome(new Group(zk, PATH).join({ name: 'host-1', signal: stop.signal }))
       let wasPending = false
-      let came = false
       scene.world.interrupt(moment, () => {
-        came = true
         wasPending = joining.status === 'pending'
         act(scene, zk, stop)
       })
       await scene.world.advance(RECONNECTED)
-      if (!came) return false
+      if (scene.world.isInterruptionDue) return false
       if (joining.status === 'fulfilled') outcome(joining.value.leave())
       await scene.world.advance(RECONNECTED)
       expect(nodes(scene)).toEqual([])
@@ -189,14 +187,10 @@ describe('Membership', () => {
       const scene = new Scene()
       const [zk] = (await scene.clients(1)) as [ZooKeeper]
       const me: Membership = await scene.done(new Group(zk, PATH).join({ name: 'host-1' }))
-      let came = false
-      scene.world.interrupt(moment, () => {
-        came = true
-        outcome(me.leave())
-      })
+      scene.world.interrupt(moment, () => outcome(me.leave()))
       scene.ensemble.nodes.delete(me.path)
       await scene.world.settle()
-      if (!came) return false
+      if (scene.world.isInterruptionDue) return false
       await scene.world.advance(1_000)
       expect(scene.leftovers()).toEqual(nothing)
       return true

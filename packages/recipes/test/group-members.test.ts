@@ -287,13 +287,9 @@ describe('Group.members', () => {
       const { scene, zk, one } = await prepared()
       for (const name of ['a', 'b']) await join(scene, one, name)
       const observer = new Observer(zk)
-      let came = false
-      scene.world.interrupt(moment, () => {
-        came = true
-        observer.stopping.abort()
-      })
+      scene.world.interrupt(moment, () => observer.stopping.abort())
       await scene.world.settle()
-      if (!came) return false
+      if (scene.world.isInterruptionDue) return false
       expect([observer.watching.status, scene.watches(zk)]).toEqual(['fulfilled', []])
       return true
     })

@@ -131,14 +131,11 @@ describe('LeaderElection.leaders', () => {
         const first = await elect(scene, one, 'one')
         await elect(scene, other, 'other')
         const observer = new Observer(zk)
-        let came = false
-        scene.world.interrupt(moment, () => {
-          came = true
-          scene.ensemble.nodes.delete(first.value.path)
-        })
+        scene.world.interrupt(moment, () => scene.ensemble.nodes.delete(first.value.path))
         await scene.world.settle()
-        if (came) expect(observer.seen.at(-1)).toBe('other')
-        return came
+        if (scene.world.isInterruptionDue) return false
+        expect(observer.seen.at(-1)).toBe('other')
+        return true
       },
       { stride: 3 },
     )
@@ -242,13 +239,9 @@ describe('LeaderElection.leaders', () => {
         const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
         const leading = await elect(scene, one, 'one')
         const observer = new Observer(zk)
-        let came = false
-        scene.world.interrupt(moment, () => {
-          came = true
-          observer.stopping.abort()
-        })
+        scene.world.interrupt(moment, () => observer.stopping.abort())
         await scene.world.settle()
-        if (!came) return false
+        if (scene.world.isInterruptionDue) return false
         expect(observer.watching.status).toBe('fulfilled')
         await scene.done(leading.value.release())
         expect(scene.leftovers()).toEqual(nothing)

@@ -4,6 +4,7 @@ import type { LockTimeoutError, ZooKeeper } from '../src/index.ts'
 import { Queue } from '../src/queue/queue.ts'
 import { plainHold, QueueLock } from '../src/queue/queue-lock.ts'
 import type { Role } from '../src/queue/roles.ts'
+import { heldOf, throughExpiries } from './support/holders.ts'
 import { type Outcome, outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 import type { Held } from '../src/held.ts'
@@ -24,9 +25,6 @@ const lockOf = (zk: ZooKeeper, permits: number) => {
   const role = roleWith(permits)
   return new QueueLock(new Queue(zk, PATH, role.rivals), role, { data: '' }, plainHold)
 }
-
-const heldOf = (all: readonly Outcome<Held>[]) =>
-  all.flatMap((each, index) => (each.status === 'fulfilled' && each.value.isHeld() ? [index] : []))
 
 describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
   const crowd = async (count: number) => {
@@ -113,16 +111,6 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
 
   test('QueueLock has no more holders than permits, and loses no waiter, when sessions end at any moment', async () => {
     const scene = new Scene({ members: 3 })
-    const clients = await scene.clients(5)
-    const all = clients.map((zk) => outcome(lockOf(zk, permits).acquire()))
-    for (let round = 0; round < 12; round++) {
-      await scene.world.advance(37 * (round + 1))
-      expect(heldOf(all).length).toBeLessThanOrEqual(permits)
-      if (round % 3 === 0) scene.expire(clients[round % clients.length]!)
-      const [index] = heldOf(all)
-      if (index !== undefined) void outcome(all[index]!.value.release())
-    }
-    await scene.world.advance(120_000)
-    expect(all.map(({ status }) => status)).toEqual(all.map(() => 'fulfilled'))
+    await throughExpiries(scene, await scene.clients(5), permits, (zk) => lockOf(zk, permits).acquire())
   })
 })

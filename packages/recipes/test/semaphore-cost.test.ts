@@ -2,8 +2,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { SemaphoreHeld } from '../src/index.ts'
 import type { Outcome } from './support/outside.ts'
+import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-import { heldOf, prepare, semaphoreOf } from './support/semaphore.ts'
+import { prepare, semaphoreOf } from './support/semaphore.ts'
 
 // Hundreds of waiters: a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })

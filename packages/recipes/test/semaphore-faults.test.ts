@@ -1,11 +1,13 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test, vi } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../src/index.ts'
+import { AbortedAcquire } from './support/aborted-acquire.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from './support/faults.ts'
 import { type Outcome, outcome } from './support/outside.ts'
+import { heldOf, throughExpiries } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-import { heldOf, LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, takenBy } from './support/semaphore.ts'
+import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, takenBy } from './support/semaphore.ts'
 
 // Hundreds of stories a test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
@@ -169,18 +171,10 @@ describe('Semaphore.acquire that is aborted', () => {
           const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
           if (exists) prepare(scene, permits)
           const holding = exists ? await scene.done(semaphoreOf(holder).acquire()) : undefined
-          const aborting = new AbortController()
-          let toldLate = 0
-          const onQueued = () => {
-            if (acquiring.status !== 'pending') toldLate++
-          }
-          const options = { signal: aborting.signal, onQueued }
-          const acquiring: Outcome<SemaphoreHeld> = outcome(semaphoreOf(zk, { permits }).acquire(options))
-          let wasPending = false
-          scene.world.interrupt(moment, () => {
-            wasPending = acquiring.status === 'pending'
-            aborting.abort(REASON)
-          })
+          const aborted = new AbortedAcquire(scene.world, moment, REASON, (options) =>
+            semaphoreOf(zk, { permits }).acquire(options),
+          )
+          const { acquiring } = aborted
           await scene.world.settle()
           if (acquiring.status === 'rejected') {
             expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
@@ -195,9 +189,9 @@ describe('Semaphore.acquire that is aborted', () => {
             await scene.done(acquiring.value.release())
           }
           await scene.world.advance(1_000)
-          expect(toldLate).toBe(0)
+          expect(aborted.calledLate).toBe(0)
           expect(scene.leftovers()).toEqual(nothing)
-          return wasPending
+          return aborted.wasPending
         },
         { stride: 3 },
       )
@@ -334,17 +328,7 @@ test('Semaphore has no more holders than permits, and loses no waiter, when sess
   for (const permits of [1, 2, 3]) {
     const scene = new Scene({ members: 3 })
     prepare(scene, permits)
-    const clients = await scene.clients(5)
-    const all = clients.map((zk) => outcome(semaphoreOf(zk).acquire()))
-    for (let round = 0; round < 12; round++) {
-      await scene.world.advance(37 * (round + 1))
-      expect(heldOf(all).length).toBeLessThanOrEqual(permits)
-      if (round % 3 === 0) scene.expire(clients[round % clients.length]!)
-      const [index] = heldOf(all)
-      if (index !== undefined) void outcome(all[index]!.value.release())
-    }
-    await scene.world.advance(120_000)
-    expect(all.map(({ status }) => status)).toEqual(all.map(() => 'fulfilled'))
+    await throughExpiries(scene, await scene.clients(5), permits, (zk) => semaphoreOf(zk).acquire())
     expect(scene.ensemble.nodes.get(PATH)).toBeDefined()
   }
 })

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { PermitsError, Semaphore, type ZooKeeper } from '../src/index.ts'
 import { drop, type Fault, garbage, loseReply, loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
+import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-import { heldOf, LEASES, PATH, prepare, RECONNECTED, semaphoreOf, stored } from './support/semaphore.ts'
+import { LEASES, PATH, prepare, RECONNECTED, semaphoreOf, stored } from './support/semaphore.ts'
 
 const dataOf = (scene: Scene) => Buffer.from(scene.ensemble.nodes.get(PATH)!.data)
 

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { KeeperError, LockLostError, type LockTimeoutError, op, Semaphore, type ZooKeeper } from '../src/index.ts'
 import { type Outcome, outcome } from './support/outside.ts'
+import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-import { heldOf, LEASES, LOCKS, PATH, prepare, semaphoreOf, stored, takenBy } from './support/semaphore.ts'
+import { LEASES, LOCKS, PATH, prepare, semaphoreOf, stored, takenBy } from './support/semaphore.ts'
 import type { SemaphoreHeld } from '../src/index.ts'
 
 async function crowd(permits: number, count: number) {

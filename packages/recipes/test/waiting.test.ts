@@ -26,13 +26,9 @@ describe.each(acquirings)('%s.acquire behind another contender', (name, acquire)
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       const { path } = await scene.done(obstruct(name, holder))
       const acquiring = outcome(acquire(zk))
-      let came = false
-      scene.world.interrupt(moment, () => {
-        came = true
-        scene.ensemble.nodes.delete(path)
-      })
+      scene.world.interrupt(moment, () => scene.ensemble.nodes.delete(path))
       await scene.world.settle()
-      if (!came) return false
+      if (scene.world.isInterruptionDue) return false
       expect(acquiring.value.isHeld()).toBe(true)
       expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
       await scene.done(acquiring.value.release())

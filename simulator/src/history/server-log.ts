@@ -39,6 +39,8 @@ const utf8 = new TextDecoder()
 export class ServerLog {
   /** The last node of each path. */
   readonly lives = new Map<string, Life>()
+  /** All nodes, in the order of their creation: several of one path, if it was made again. */
+  readonly all: Life[] = []
   readonly checks: CommittedCheck[] = []
 
   constructor(log: Iterable<LoggedTxn>) {
@@ -48,9 +50,9 @@ export class ServerLog {
     }
   }
 
-  /** The children of this node, the oldest first. */
-  below(parent: string): Life[] {
-    return [...this.lives.values()].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
+  /** The children of this node, the oldest first; of each path the last one, unless others are given. */
+  below(parent: string, lives: Iterable<Life> = this.lives.values()): Life[] {
+    return [...lives].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
   }
 
   #add(txn: Txn, by: Commit): void {
@@ -62,7 +64,9 @@ export class ServerLog {
         const { path } = txn
         const place = by.place ?? zxid
         const fence = kindOfNode(path) === 'permits' ? zxid : place
-        this.lives.set(path, { path, data, czxid: zxid, place, fence, owner, createdAt: at, end: undefined })
+        const life: Life = { path, data, czxid: zxid, place, fence, owner, createdAt: at, end: undefined }
+        this.lives.set(path, life)
+        this.all.push(life)
         return
       }
       case 'delete':

@@ -4,6 +4,7 @@
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { EphemeralNode } from '../ephemeral-node.ts'
 import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
+import { createWithParents } from '../queue/create-with-parents.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
@@ -47,8 +48,8 @@ export class WriterNode {
   }
 
   async #createCounter(): Promise<void> {
-    const options = { acl: this.#acl, parents: true, ...this.#pinned }
-    const creating = retry(this.#zk, () => this.#zk.create(this.#counter, toBytes(0n), options))
+    const options = { acl: this.#acl, ...this.#pinned }
+    const creating = retry(this.#zk, () => createWithParents(this.#zk, this.#counter, toBytes(0n), options))
     await creating.catch((error: unknown) => {
       if (!KeeperError.is(error, 'NodeExists')) throw error
     })

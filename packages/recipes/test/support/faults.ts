@@ -20,3 +20,14 @@ export const fail =
   (code: ErrorName): Fault =>
   (faults, match) =>
     faults.fail({ ...match, code })
+
+/** Each fault with a name for a table of tests. */
+export const eachFault: readonly (readonly [name: string, fault: Fault])[] = [
+  ['a connection lost before it', loseRequest],
+  ['a connection lost behind it', loseReply],
+  ['a connection lost behind its answer', drop],
+  ['garbage in place of its answer', garbage],
+  ['no answer on a standing connection', ignore],
+  ['ThrottledOp', fail('ThrottledOp')],
+  ['OperationTimeout', fail('OperationTimeout')],
+]

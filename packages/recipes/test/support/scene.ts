@@ -9,7 +9,7 @@ import { type Watch, Watches } from './watches.ts'
 export interface SceneOptions {
   /** Whether members without a leader serve reads. @default false */
   readonly readOnlyMode?: boolean
-  readonly members?: number
+  readonly members?: number | undefined
   readonly seed?: number
   /** What children get when the counter of their parent is used up. @default 'stick' */
   readonly sequenceOverflow?: 'stick' | 'wrap'
@@ -80,9 +80,9 @@ export class Scene {
     return zk
   }
 
-  async clients(count: number): Promise<ZooKeeper[]> {
+  async clients(count: number, options?: ClientOptions): Promise<ZooKeeper[]> {
     const clients: ZooKeeper[] = []
-    for (let index = 0; index < count; index++) clients.push(await this.client())
+    for (let index = 0; index < count; index++) clients.push(await this.client(options))
     return clients
   }
 
@@ -197,3 +197,13 @@ function watchCountAt({ ensemble, world }: Scene, member: string): number {
 }
 
 export const nothing = { nodes: [], watches: [], timers: 0 }
+
+/** A scene with so many members, and two clients in it. */
+export async function sceneOfTwo(
+  members: number | undefined,
+  options: ClientOptions,
+): Promise<{ scene: Scene; zk: ZooKeeper; other: ZooKeeper }> {
+  const scene = new Scene({ members })
+  const [zk, other] = await scene.clients(2, options)
+  return { scene, zk: zk!, other: other! }
+}

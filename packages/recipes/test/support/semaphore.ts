@@ -1,5 +1,6 @@
 // A semaphore as tests look at it.
 import { Semaphore, type SemaphoreHeld, type SemaphoreOptions, type ZooKeeper } from '../../src/index.ts'
+import { heldOf } from './holders.ts'
 import type { Outcome } from './outside.ts'
 import type { Scene } from './scene.ts'
 
@@ -25,11 +26,6 @@ export function prepare({ ensemble: { nodes } }: Scene, permits: number): void {
   nodes.create(PATH, { data: stored(permits) })
   nodes.create(LOCKS)
   nodes.create(LEASES)
-}
-
-/** Which of them hold. */
-export function heldOf(all: readonly Outcome<SemaphoreHeld>[]): number[] {
-  return all.flatMap((each, index) => (each.status === 'fulfilled' && each.value.isHeld() ? [index] : []))
 }
 
 /** How many permits all of them have together. */
