@@ -55,6 +55,11 @@ export class ServerLog {
     return [...lives].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
   }
 
+  begin(life: Life): void {
+    this.lives.set(life.path, life)
+    this.all.push(life)
+  }
+
   #add(txn: Txn, by: Commit): void {
     const { zxid, session, at } = by
     switch (txn.type) {
@@ -64,10 +69,7 @@ export class ServerLog {
         const { path } = txn
         const place = by.place ?? zxid
         const fence = kindOfNode(path) === 'permits' ? zxid : place
-        const life: Life = { path, data, czxid: zxid, place, fence, owner, createdAt: at, end: undefined }
-        this.lives.set(path, life)
-        this.all.push(life)
-        return
+        return this.begin({ path, data, czxid: zxid, place, fence, owner, createdAt: at, end: undefined })
       }
       case 'delete':
         return this.#end(txn.path, { zxid, at, how: 'deleted' })

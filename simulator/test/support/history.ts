@@ -57,7 +57,7 @@ export class Draft {
 
   node(life: NewLife): this {
     const { czxid: fence, place = fence } = life
-    this.#log.lives.set(life.path, { data: '', owner: 0n, end: undefined, fence: place, ...life, place })
+    this.#log.begin({ data: '', owner: 0n, end: undefined, fence: place, ...life, place })
     return this
   }
 
