@@ -290,6 +290,19 @@ describe('A Counter that is given up', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
+  test('Counter.add that times out while a refused write pauses never happens, and what waits beside it does', async () => {
+    const { scene, zk } = await prepared()
+    const counter = new Counter(zk, PATH)
+    await scene.done(counter.add(1n))
+    scene.ensemble.faults.fail({ op: 'multi', code: 'ThrottledOp' })
+    const given = outcome(counter.add(10n, { timeout: 100 }))
+    const beside = outcome(counter.add(100n))
+    await scene.world.advance(100)
+    expect(given.error).toMatchObject({ code: 'RequestTimeout', outcomeUnknown: false })
+    await scene.world.advance(RECONNECTED)
+    expect([beside.value, stored(scene)]).toEqual([101n, 101n])
+  })
+
   test('Counter.add takes the session timeout where none is given', async () => {
     const { scene, zk } = await prepared()
     scene.refuse()

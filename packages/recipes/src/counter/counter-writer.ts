@@ -17,9 +17,12 @@ interface Batch {
   readonly value: bigint
 }
 
-/** How a write ended. The state behind it is undefined where it is not known. */
+/**
+ * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again. The
+ * state behind it is undefined if it is not known.
+ */
 interface Written {
-  readonly isApplied: boolean
+  readonly end: 'applied' | 'outrun' | 'refused'
   readonly state: CounterState | undefined
 }
 
@@ -91,7 +94,11 @@ export class CounterWriter {
           if (batch === undefined) continue
           const began = runtime.now()
           const written = await this.#write(node, state, batch)
-          conflicts = written.isApplied ? 0 : conflicts + 1
+          if (written.end === 'refused') {
+            state = written.state
+            continue
+          }
+          conflicts = written.end === 'applied' ? 0 : conflicts + 1
           const others = Math.max((written.state ?? state).writers, conflicts) - 1
           state = written.state
           if (others <= 0) continue
@@ -137,7 +144,7 @@ export class CounterWriter {
     return entries.length === 0 ? undefined : { entries, value }
   }
 
-  /** Makes one write, and repeats it until it is known whether it has happened. */
+  /** Makes one write, and repeats it until it is known whether it has happened, or until no caller waits for it. */
   async #write(node: WriterNode, from: CounterState, { entries, value }: Batch): Promise<Written> {
     const id = String(++this.#writes)
     const certain = entries.map(({ change }) => change).filter(({ doubt }) => doubt === undefined)
@@ -155,11 +162,13 @@ export class CounterWriter {
           // The repeated write is refused where the first one has happened.
           if (unanswered !== undefined && (await node.shows(id))) return this.#applied(entries)
           doubtAll(undefined)
-          return { isApplied: false, state: undefined }
+          return { end: 'outrun', state: undefined }
         }
-        const isWaitedFor = entries.some(({ change }) => this.#waiting.has(change))
-        if (!isWaitedFor) return { isApplied: false, state: undefined }
+        const isWaitedFor = ({ change }: Batch['entries'][number]) => this.#waiting.has(change)
+        if (!entries.some(isWaitedFor)) return { end: 'refused', state: undefined }
         await throwUnlessTransient(this.#zk, error)
+        // A caller that gave up during the pause was told that its change has not happened. So it must not be sent again.
+        if (unanswered === undefined && !entries.every(isWaitedFor)) return { end: 'refused', state: from }
       }
     }
   }
@@ -169,7 +178,7 @@ export class CounterWriter {
       this.#waiting.delete(change)
       change.resolve(result)
     }
-    return { isApplied: true, state }
+    return { end: 'applied', state }
   }
 
   #reject(change: Change, error: unknown): void {

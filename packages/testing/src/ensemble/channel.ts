@@ -20,13 +20,16 @@ export interface End<Packet> {
 
 const FIN = Symbol('FIN')
 
+/** What a pipe carries, in order: a packet, the end of the connection, or something to do when all before it has arrived. */
+type Sent<Packet> = Packet | typeof FIN | (() => void)
+
 /** One direction of a connection. */
-class Pipe<Packet> {
+class Pipe<Packet extends object> {
   end: End<Packet> | undefined
   readonly #wire: Wire
   readonly #from: string
   readonly #to: string
-  #sent: (Packet | typeof FIN)[] = []
+  #sent: Sent<Packet>[] = []
   #dueTimes: number[] = []
   #first = 0
   #lastDue = 0
@@ -39,7 +42,11 @@ class Pipe<Packet> {
     this.#to = to
   }
 
-  send(packet: Packet | typeof FIN): void {
+  get isEmpty(): boolean {
+    return this.#sent.length === 0
+  }
+
+  send(packet: Sent<Packet>): void {
     this.#lastDue = Math.max(this.#lastDue, this.#wire.now + this.#wire.delay(this.#from, this.#to))
     this.#sent.push(packet)
     this.#dueTimes.push(this.#lastDue)
@@ -78,8 +85,9 @@ class Pipe<Packet> {
     else this.#deliver(packet)
   }
 
-  #deliver(packet: Packet | typeof FIN): void {
+  #deliver(packet: Sent<Packet>): void {
     if (packet === FIN) this.end?.closed()
+    else if (typeof packet === 'function') packet()
     else this.end?.received(packet)
   }
 }
@@ -111,6 +119,12 @@ export class Channel {
 
   toLeader(packet: LearnerPacket): void {
     this.#toLeader.send(packet)
+  }
+
+  /** Does this when the leader has received all that the follower has sent: at once if nothing is under way. */
+  behindFollower(action: () => void): void {
+    if (this.#toLeader.isEmpty) action()
+    else this.#toLeader.send(action)
   }
 
   toFollower(packet: LeaderPacket): void {

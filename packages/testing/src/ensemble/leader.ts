@@ -145,8 +145,8 @@ export class Leader implements Quorum {
     this.#handlers.delete(handler)
   }
 
-  /** The handler of this follower, as the owner of sessions. */
-  ownerOf(member: string): Owner | undefined {
+  /** The handler of this follower, which is the owner of its sessions. */
+  handlerOf(member: string): LearnerHandler | undefined {
     return [...this.#handlers].findLast((handler) => handler.member === member)
   }
 

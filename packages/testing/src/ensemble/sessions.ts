@@ -50,11 +50,19 @@ export class Sessions {
   /**
    * Moves the session, as if its client had resumed it at this member. The next write on its old connection gets
    * SessionMoved, which closes that connection. False if there is no leader, no such session, or no such follower.
+   *
+   * A follower asks the leader on the connection on which it relays requests. So the leader first gets the writes that this
+   * follower has relayed for an older connection of the session.
    */
   move(id: bigint, to: string): boolean {
     const leader = this.#leader()
-    const owner = leader?.name === to ? this.#primary?.owner : leader?.leading?.ownerOf(to)
-    return owner !== undefined && (this.#primary?.tracker.setOwner(id, owner) ?? false)
+    const primary = leader?.primary
+    const session = primary?.tracker.get(id)
+    if (primary === undefined || session === undefined || session.isClosing) return false
+    if (leader!.name === to) return primary.tracker.setOwner(id, primary.owner)
+    const handler = leader!.leading?.handlerOf(to)
+    handler?.channel.behindFollower(() => primary.tracker.setOwner(id, handler))
+    return handler !== undefined
   }
 
   get #primary(): PrimaryServer | undefined {

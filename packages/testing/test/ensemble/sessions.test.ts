@@ -171,6 +171,23 @@ describe('Sessions', () => {
     expect(world.ensemble.sessions.move(client.sessionId, 'nobody')).toBe(false)
   })
 
+  it('Sessions are moved to a follower behind the writes that it has relayed for an older connection', () => {
+    const world = World.ready()
+    const [follower] = world.followers
+    const client = world.client(follower!)
+    world.ensemble.network.stall(follower!.name, world.leader.name)
+    client.create('/late')
+    world.run()
+    client.resume(world.leader)
+    world.run()
+    expect(world.ensemble.sessions.move(client.sessionId, follower!.name)).toBe(true)
+    expect(world.ensemble.sessions.get(client.sessionId)!.member).toBe(world.leader.name)
+    world.ensemble.network.heal()
+    world.run()
+    expect(world.ensemble.sessions.get(client.sessionId)!.member).toBe(follower!.name)
+    expect(has(world.leader, '/late')).toBe(false)
+  })
+
   it('Sessions can be expired by an operator, wherever their connection is', () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
