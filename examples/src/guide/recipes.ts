@@ -103,7 +103,7 @@ async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
 // #endregion
 
 // #region semaphore
-/** One of the semaphore's permits stands for one shard. Nobody else works on it meanwhile. */
+/** One of the semaphore's permits stands for one shard. No other holder works on it meanwhile. */
 async function encodeShard(semaphore: Semaphore, encode: (shard: number, held: Held) => Promise<void>): Promise<void> {
   await semaphore.run((held) => encode(held.permit, held))
 }

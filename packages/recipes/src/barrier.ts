@@ -46,11 +46,11 @@ export class Barrier {
 
   /**
    * Closes the barrier: makes its node, as a persistent one, and what is missing above it as containers. It stays closed until
-   * some program calls `remove`, also when this one is gone. Where it is closed already, nothing happens.
+   * some program calls `remove`, also when this one is gone. If it is closed already, nothing happens.
    *
-   * It goes on after a lost connection. Where an answer was lost, and the node is not there, it is made: also where another
+   * It goes on after a lost connection. If an answer was lost, and the node is not there, it is made: even if another
    * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and
-   * with `outcomeUnknown` where it may still happen.
+   * with `outcomeUnknown` if it may still happen.
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
     await this.#write('set', options, async (signal, sending) => {
@@ -66,8 +66,8 @@ export class Barrier {
   }
 
   /**
-   * Opens the barrier: deletes its node. Where it is open already, nothing happens. A barrier that another program closes
-   * meanwhile stays closed, also where an answer is lost. It ends as `set` does.
+   * Opens the barrier: deletes its node. If it is open already, nothing happens. A barrier that another program closes
+   * meanwhile stays closed, even if an answer is lost. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     await this.#write('remove', options, async (signal, sending) => {
@@ -90,7 +90,7 @@ export class Barrier {
   }
 
   /**
-   * Resolves when the barrier is open: at once where it was open at the call, and otherwise when it is removed, even if another
+   * Resolves when the barrier is open: at once if it was open at the call, and otherwise when it is removed, even if another
    * program closes it again at once. It goes on after a lost connection and after an expired session.
    */
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
@@ -132,7 +132,7 @@ export class Barrier {
 
   /**
    * Reads behind a committed request, in its session: so all that was committed before the call is seen. A sync is not enough: a
-   * leader that lags answers it at once. undefined where the request has found no node.
+   * leader that lags answers it at once. undefined if the request has found no node.
    */
   async #behindCheck<T>(signal: AbortSignal, read: (options: CallOptions) => Promise<T>): Promise<T | undefined> {
     const zk = this.#zk

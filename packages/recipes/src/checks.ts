@@ -106,7 +106,7 @@ export function checkPermits(permits: unknown): void {
   throw new RangeError(`permits must be a whole number from 1 to ${MOST_PERMITS}, not ${String(permits)}`)
 }
 
-/** `permits` is how many there are, where that is known. */
+/** `permits` is how many there are, if that is known. */
 export function checkCount(count: number, permits: number | undefined): void {
   if (!isInteger(count, MOST_AT_ONCE)) {
     throw new RangeError(`count must be a whole number from 1 to ${MOST_AT_ONCE}, not ${String(count)}`)

@@ -10,7 +10,7 @@ import { WaitLimit } from './queue/wait.ts'
 /** The options of `Counter`. */
 export interface CounterOptions {
   /**
-   * The rights to the counter's node, where it is made, and to the nodes of writers below it. A writer needs READ, WRITE,
+   * The rights to the counter's node, if it is made, and to the nodes of writers below it. A writer needs READ, WRITE,
    * CREATE and DELETE on the counter's node, a reader READ.
    * @default OPEN_ACL_UNSAFE
    */
@@ -37,7 +37,7 @@ const changeOptions = new Set(['timeout', 'signal'])
  *     const counter = new Counter(zk, '/orders')
  *     const number = await counter.add(1n)
  *
- * A change happens once, also where its answer is lost. Where that cannot be known, the call rejects with an error that has
+ * A change happens once, even if its answer is lost. If that cannot be known, the call rejects with an error that has
  * `outcomeUnknown`. A missing node is 0n. The first change makes it as a persistent node, and what is missing above it as
  * containers.
  */
@@ -66,11 +66,11 @@ export class Counter {
   }
 
   /**
-   * Adds `delta`, which may be negative, and resolves with the sum. Rejects with a `RangeError`, and sends nothing, where the
+   * Adds `delta`, which may be negative, and resolves with the sum. Rejects with a `RangeError`, and sends nothing, if the
    * sum is no value of a counter.
    *
    * It goes on after a lost connection and after an expired session. It rejects with a `KeeperError` that has `outcomeUnknown`
-   * where it was sent, and the session ended, or the time was over, before an answer came.
+   * if it was sent, and the session ended, or the time was over, before an answer came.
    */
   async add(delta: bigint, options: ChangeOptions = {}): Promise<bigint> {
     checkBigint('add takes', delta)

@@ -71,7 +71,7 @@ export class DoubleBarrier {
    * another. It goes on after a lost connection, and enters anew in the next session. However it ends without an entry, the node
    * is deleted.
    *
-   * More than `size` may enter. One that comes while others are inside is let in where `size` are there with it.
+   * More than `size` may enter. One that comes while others are inside is let in if `size` are there with it.
    */
   async enter(options: EnterOptions = {}): Promise<BarrierEntry> {
     checkWait('enter', options, enterOptions)
@@ -122,7 +122,7 @@ export class BarrierEntry {
   /**
    * Aborts when the member is no longer inside, although it has not left: its session ended, its client was closed or detached,
    * or its node was deleted. Its reason is a `KeeperError`: `SessionExpired`, `Closed` or
-   * `NoNode`. The others do not wait for it then: they may have left. (Where a server ends the session, the event of the node may
+   * `NoNode`. The others do not wait for it then: they may have left. (If a server ends the session, the event of the node may
    * come first. Then it is `NoNode`.)
    */
   readonly signal: AbortSignal
@@ -148,7 +148,7 @@ export class BarrierEntry {
    * Leaves, and resolves when all that were inside have left. A member that dies counts as one that has left. Members that enter
    * meanwhile are of the next round: it does not wait for them. It goes on after a lost connection and after an expired session.
    *
-   * Rejects with the reason of `signal` where that has aborted before the call. After a timeout, or an abort, this member has
+   * Rejects with the reason of `signal` if that has aborted before the call. After a timeout, or an abort, this member has
    * left, and waits no longer. A further call waits again.
    */
   async leave(options: BarrierWaitOptions = {}): Promise<void> {

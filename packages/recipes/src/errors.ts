@@ -166,12 +166,12 @@ export class PermitsError extends Error {
   readonly [permitsBrand] = true
   /** The path of the semaphore. */
   readonly path: string
-  /** The number that this `Semaphore` was made with; undefined where it was made without. */
+  /** The number that this `Semaphore` was made with; undefined if it was made without. */
   readonly permits: number | undefined
-  /** The number that the node stores; undefined where it stores none. */
+  /** The number that the node stores; undefined if it stores none. */
   readonly stored: number | undefined
 
-  /** @internal `stored` is the data of the node where it is no number. */
+  /** @internal `stored` is the data of the node if it is no number. */
   constructor(path: string, permits: number | undefined, stored: number | Uint8Array | undefined) {
     super(`${path} ${explainPermits(permits, stored)}`)
     this.path = path

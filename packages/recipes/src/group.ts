@@ -17,7 +17,7 @@ export interface GroupOptions {
   acl?: readonly ACL[] | undefined
 }
 
-/** Who joins, and how long it may take. */
+/** The member, and how long joining may take. */
 export interface JoinOptions {
   /** The member's name, and that of its node: one member has it at a time. @default a UUID */
   name?: string | undefined
@@ -35,7 +35,7 @@ export interface JoinOptions {
 }
 
 /**
- * A group: members join it, and everybody can list and watch them. Its znodes are those of Curator's GroupMember: the node of
+ * A group: members join it, and any client can list and watch them. Its znodes are those of Curator's GroupMember: the node of
  * a member is ephemeral, has the member's name, and holds its data.
  *
  *     const group = new Group(zk, '/workers')

@@ -104,7 +104,7 @@ export class ServiceDiscovery {
     })
   }
 
-  /** The instances of a service, sorted by id; none where the service is not known. See `Group.list`. */
+  /** The instances of a service, sorted by id; none if the service is not known. See `Group.list`. */
   async instances(name: string, options: CallOptions = {}): Promise<ServiceInstance[]> {
     checkCall('instances', options)
     const members = await this.#group(name).list(options)
@@ -139,20 +139,20 @@ export class ServiceDiscovery {
   }
 }
 
-/** Reads the JSON of instances, and remembers for which nodes it was told that they cannot be read. */
+/** Reads the JSON of instances, and remembers which unreadable nodes it has reported. */
 class InstanceReader {
   /** The last transaction that wrote them, by path. */
-  readonly #told = new Map<string, bigint>()
+  readonly #reported = new Map<string, bigint>()
 
-  read({ path, text, mzxid, error }: Member, tell: (error: unknown) => void): ServiceInstance | undefined {
+  read({ path, text, mzxid, error }: Member, report: (error: unknown) => void): ServiceInstance | undefined {
     try {
       if (error !== undefined) throw error
       const instance = instanceFromJSON(text)
-      this.#told.delete(path)
+      this.#reported.delete(path)
       return instance
     } catch (problem) {
-      if (this.#told.get(path) !== mzxid) tell(problem)
-      this.#told.set(path, mzxid)
+      if (this.#reported.get(path) !== mzxid) report(problem)
+      this.#reported.set(path, mzxid)
       return undefined
     }
   }

@@ -1,4 +1,4 @@
-// Barrier and DoubleBarrier: what their clients were told against the nodes that there were.
+// Barrier and DoubleBarrier: the results of their calls against the nodes that existed.
 import type { Txn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import type { Recorded } from '../history/history.ts'
@@ -18,7 +18,7 @@ const ROUNDING = 1
 /** A time in which the barrier was closed. In the log is when its leader began to close and to open it. */
 interface Closed {
   readonly from: number
-  /** When all that had called `set` by then were told: from then on it was committed. */
+  /** When all calls of `set` that were made by then had resolved: from then on it was committed. */
   readonly known: number
   readonly until: number
 }
@@ -40,7 +40,7 @@ export const passedWhileOpen: Check = (played) => {
 }
 
 /**
- * B2: no `remove` opens a barrier twice. And nobody waits at an open one: a `wait` that came to no end, or to its timeout, had it
+ * B2: no `remove` opens a barrier twice. And no call waits at an open one: a `wait` that came to no end, or to its timeout, had it
  * closed all the time since the last fault.
  */
 export const openedOnce: Check = (played) => {
@@ -90,7 +90,7 @@ export const insideTogether: Check = (played) => {
   })
 }
 
-/** D2: no member waits to enter where enough are there: since the last fault, for 2 T + 5 s. */
+/** D2: no member waits to enter if enough are there: since the last fault, for 2 T + 5 s. */
 export const openings: Check = (played) => {
   const size = sizeOf(played)
   const members = membersOf(played)
@@ -180,11 +180,11 @@ function closedTimes(played: Played): Closed[] {
   const { committed } = played
   const sets = callsOf(played).filter(({ what }) => what === 'set')
   const known = (from: number) => {
-    const told = sets.flatMap(({ at, passed }) =>
+    const confirmed = sets.flatMap(({ at, passed }) =>
       at <= from + ROUNDING && (passed?.at ?? Infinity) >= from ? [toldAt(passed)] : [],
     )
     // The client that had it closed may have given up long before.
-    return told.length === 0 ? Infinity : Math.max(...told)
+    return confirmed.length === 0 ? Infinity : Math.max(...confirmed)
   }
   const closed: Closed[] = []
   let from: number | undefined
@@ -200,7 +200,7 @@ function closedTimes(played: Played): Closed[] {
   return from === undefined ? closed : [...closed, { from, known: known(from), until: Infinity }]
 }
 
-/** Never where it failed: it may have happened later. */
+/** Never if it failed: it may have happened later. */
 function toldAt(passed: Passed | undefined): number {
   return passed?.outcome.how === 'resolved' ? passed.at : Infinity
 }

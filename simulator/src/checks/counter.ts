@@ -1,4 +1,4 @@
-// Counter: the value in the log against what its clients were told. Each change adds a power of 4 of its own.
+// Counter: the value in the log against the results of its calls. Each change adds a power of 4 of its own.
 import type { Txn } from '@zk/testing'
 import type { Recorded } from '../history/history.ts'
 import type { Played } from '../history/played.ts'
@@ -72,7 +72,7 @@ function isResult(value: bigint, digit: bigint, { from, to }: Change): boolean {
 }
 
 /**
- * C3: no read goes back in one session, behind other reads and behind changes that were confirmed. It is not checked where an
+ * C3: no read goes back in one session, behind other reads and behind changes that were confirmed. It is not checked if an
  * operator deleted the counter.
  */
 export const readsNeverGoBack: Check = (played) => {
@@ -90,7 +90,7 @@ export const readsNeverGoBack: Check = (played) => {
   })
 }
 
-/** undefined where it failed, or ended in another session. */
+/** undefined if it failed, or ended in another session. */
 function resolvedIn({ session, counted }: CountCall): bigint | undefined {
   return counted?.session === session && counted.outcome.how === 'resolved' ? counted.outcome.value : undefined
 }

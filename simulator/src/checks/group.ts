@@ -42,7 +42,7 @@ class GroupLog {
   readonly names: Names[] = [{ from: 0n, at: 0, key: '' }]
   /** Writes and deletions of a node by a session that does not own it. An operator has no session. */
   readonly foreign: { readonly at: number; readonly what: string }[] = []
-  /** The names of nodes that such a write has met, where an operator had deleted the session's own node: see `onlyOwnNodes`. */
+  /** The names of nodes that such a write has met, if an operator had deleted the session's own node: see `onlyOwnNodes`. */
   readonly excused = new Set<string>()
   /** The last life of each name that an operator has ended. */
   readonly #forced = new Map<string, Life>()

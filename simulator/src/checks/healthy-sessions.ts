@@ -6,7 +6,7 @@ const BY_SERVER = 0
 
 /**
  * I18, P11: no session expires before the first fault. Whatever a client does, servers get its pings in time. A session that
- * its client closes is left out: `close` ends after T/2, also where calls are in the way of its request.
+ * its client closes is left out: `close` ends after T/2, even if calls are in the way of its request.
  */
 export function healthySessions(invariant: InvariantId): Check {
   return ({ history, committed }) => {

@@ -20,7 +20,7 @@ import { healthySessions } from './healthy-sessions.ts'
 import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
 import { atMostPermits, onePermitOneHolder, permitsInOrder } from './permits.ts'
 import { promises } from './promises/index.ts'
-import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
+import { everyWorkerEnds, grantsAreProven, inOrder, noWaitForOwnNode, noHerd } from './waiting.ts'
 import { watchesLoseNothing } from './watches.ts'
 
 /** The checks, one for each invariant of a history of a recipe, in their order: I1 to I15, and I18. */
@@ -29,8 +29,8 @@ const checks: readonly Check[] = [
   fencesRise,
   guardedWhileHeld,
   noOrphans,
-  nobodyWaitsOnHimself,
-  everybodyIsServed,
+  noWaitForOwnNode,
+  everyWorkerEnds,
   inOrder,
   noHerd,
   grantsAreProven,
@@ -49,9 +49,9 @@ const common: readonly Check[] = [noOrphans, settledInTime, healthySessions('I18
 const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   ZooKeeper: promises,
   Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
-  Counter: [...common, nothingLeft, everybodyIsServed, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
+  Counter: [...common, nothingLeft, everyWorkerEnds, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
-  DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, callsInTime('D3')],
+  DoubleBarrier: [...common, nothingLeft, everyWorkerEnds, insideTogether, openings, leftTogether, callsInTime('D3')],
   Group: [...common, nothingLeft, ...groupChecks],
 }
 

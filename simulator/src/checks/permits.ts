@@ -35,7 +35,7 @@ export const atMostPermits: Check = ({ committed }) => {
 
 /**
  * S2: no permit has two holders at the same time, in true time. What counts as holding is said at I1. And the permits of all
- * who hold are never more than the largest number that was ever stored.
+ * holders are never more than the largest number that was ever stored.
  */
 export const onePermitOneHolder: Check = (played) => {
   const most = mostPermits(played)

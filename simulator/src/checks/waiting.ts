@@ -7,7 +7,7 @@ import type { Life } from '../history/server-log.ts'
 const UUID = /_c_([0-9a-f-]{36})-/
 
 /** I5: no attempt waits for a node of its own, made by a create whose reply was lost. */
-export const nobodyWaitsOnHimself: Check = (played) =>
+export const noWaitForOwnNode: Check = (played) =>
   attemptsOf(played).flatMap(({ id, granted, queued }): Violation[] => {
     const own = granted && UUID.exec(granted.path)?.[1]
     if (own === undefined) return []
@@ -19,7 +19,7 @@ export const nobodyWaitsOnHimself: Check = (played) =>
  * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world runs
  * exactly so long, with all planned holds and pauses counted as ahead. A worker that is not done then has waited too long.
  */
-export const everybodyIsServed: Check = ({ end }) =>
+export const everyWorkerEnds: Check = ({ end }) =>
   end.pending.map((worker) => ({ invariant: 'I6', at: end.at, what: `${worker} is not done` }))
 
 /**
@@ -39,9 +39,9 @@ export const inOrder: Check = (played) => {
 }
 
 /**
- * I8: an exclusive release sends one event to *other* contenders at most. It is not checked where a contender gave up, since
- * the removal of its watch may be under way, or where an operator deleted its node, and it does not know it yet. Nor is it
- * checked where several may hold: one release wakes all readers.
+ * I8: an exclusive release sends one event to *other* contenders at most. It is not checked if a contender gave up, since
+ * the removal of its watch may be under way, or if an operator deleted its node, and it does not know it yet. Nor is it
+ * checked if several may hold: one release wakes all readers.
  */
 export const noHerd: Check = (played) => {
   if (!hasOneHolder(played.scenario.recipe)) return []

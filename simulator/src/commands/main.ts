@@ -7,7 +7,7 @@ const usage = `
 simulate [run] [--seeds 1000] [--from 1] [--recipe ${workloads.join('|')}] [--clients 3]
                [--servers 3] [--faults every|none|type,type,…] [--workers n] [--go-on]
     Runs seeds on all cores and stops at the first violation: prints its seed and its shrunk scenario.
-    ZooKeeper: plain calls of the client; it is never drawn where no recipe is named.
+    ZooKeeper: plain calls of the client; it is never drawn if no recipe is named.
     --go-on counts the seeds of every invariant instead.
 simulate replay <seed | file.json> [the options of its run] [--shrink] [--brief]
     Plays one again and prints its trace: every frame, decoded, and what clients did.

@@ -26,7 +26,7 @@ export interface LookUp {
   readonly term: number
   readonly server: string
   readonly asked: Moment
-  /** undefined where no answer came, whether or not the client still waited for it. */
+  /** undefined if no answer came, whether or not the client still waited for it. */
   answered: Moment | undefined
 }
 

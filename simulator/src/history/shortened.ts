@@ -11,7 +11,7 @@ interface Handshake {
  * A member that grants less than the others shortens a session as soon as it takes the handshake. The client goes by the old
  * timeout until it has the answer. Its next request on that connection shows that it has it. So does a request on another
  * connection with as short a timeout. If the new timeout has passed before such a request, the client's holds may be gone.
- * (This cannot happen where all members have the same limits: A5.)
+ * (This cannot happen if all members have the same limits: A5.)
  */
 export function shortenedUnnoticed(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
   const shortest = new Map<bigint, number>()

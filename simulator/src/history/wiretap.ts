@@ -82,7 +82,7 @@ export function wiretap(runtime: Runtime, { client, usesSasl, lines, lookUps, mo
   }
 }
 
-/** The messages that these bytes complete; undefined, once, where the bytes are no messages. */
+/** The messages that these bytes complete; undefined, once, if the bytes are no messages. */
 function* read<Message>(decoder: MessageDecoder<Message>, bytes: Uint8Array): Generator<Message | undefined> {
   decoder.push(bytes)
   for (;;) {

@@ -7,7 +7,7 @@ export interface PlantedBug {
   readonly name: string
   /** What is played. @default a recipe, drawn */
   readonly recipe?: Workload
-  /** What may be drawn for it, where all together hit it too seldom. */
+  /** What may be drawn for it, if all together hit it too seldom. */
   readonly faults?: readonly FaultType[]
   readonly edits: readonly Edit[]
 }

@@ -7,7 +7,7 @@ export interface Finding {
   readonly name: string
   /** What was played; undefined for recipes. */
   readonly recipe: Workload | undefined
-  /** Those drawn, where it was not every one. */
+  /** Those drawn, if it was not every one. */
   readonly faults: readonly FaultType[] | undefined
   /** The first that shows it, counted from 1; undefined when none did. */
   readonly seed: number | undefined

@@ -31,7 +31,7 @@ export class GroupProgram implements Participant {
   readonly #standing = new Map<number, Standing>()
   readonly #stopping = new AbortController()
   #observing: Promise<void> = Promise.resolve()
-  /** What it saw last; undefined where it does not observe. */
+  /** What it saw last; undefined if it does not observe. */
   listed: readonly Member[] | undefined
 
   constructor(options: GroupProgramOptions) {

@@ -65,7 +65,7 @@ export class Operator {
     })
   }
 
-  /** The nodes of contenders at the leader, ordered by their counter. None where there is no leader. */
+  /** The nodes of contenders at the leader, ordered by their counter. None if there is no leader. */
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
     return this.#folders.flatMap((folder) => {

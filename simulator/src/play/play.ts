@@ -40,7 +40,7 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   await open(stage, scenario)
   const storm = new Storm(stage, scenario)
   const pending = work(stage)
-  const isDone = () => nobodyWorks(stage, pending)
+  const isDone = () => allAreIdle(stage, pending)
   const latest = storm.calmAt + plannedTime(scenario) + patience(scenario)
   await world.run(latest, isDone)
   storm.end()
@@ -88,7 +88,7 @@ function work({ clients, fail }: Stage): Map<string, number> {
 }
 
 /** Evaluated after every event. */
-function nobodyWorks({ clients }: Stage, pending: ReadonlyMap<string, number>): boolean {
+function allAreIdle({ clients }: Stage, pending: ReadonlyMap<string, number>): boolean {
   for (const client of pending.values()) if (!clients[client]!.process.isKilled) return false
   return true
 }

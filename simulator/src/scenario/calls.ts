@@ -52,7 +52,7 @@ export interface Turn {
 
 /** The whole program of a client. */
 export interface CallPlan {
-  /** The options of the client, where they are not the default. */
+  /** The options of the client, if they are not the default. */
   readonly maxWaiting?: number
   readonly maxInFlight?: number
   readonly maxWaitingBytes?: number

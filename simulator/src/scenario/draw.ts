@@ -112,7 +112,7 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
   return random.chance(0.2) ? { sasl: random.one(['offered', 'required']) } : {}
 }
 
-/** Where SASL is offered, most clients use it. */
+/** If SASL is offered, most clients use it. */
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
@@ -123,7 +123,7 @@ function withPermits(plan: ClientPlan, random: Random, semaphore: SemaphorePlan)
   return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withOne)) }
 }
 
-/** Names are always drawn where look-ups have faults. */
+/** Names are always drawn if look-ups have faults. */
 function drawNames(random: Random, faults: readonly ScheduledFault[]): Pick<NetworkPlan, 'names'> {
   const areNeeded = faults.some(({ fault }) => ofNames.includes(fault.type))
   return areNeeded || random.chance(0.05) ? { names: random.one(['each', 'each', 'one']) } : {}

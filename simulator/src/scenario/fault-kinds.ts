@@ -268,7 +268,7 @@ const all = Object.keys(faultKinds) as FaultType[]
 const ofOddServers: readonly FaultType[] = ['unknownError', 'unknownEvent', 'mangle']
 const ofContenders: readonly FaultType[] = ['deleteNode', 'deleteParent', 'touch', 'presetCounter']
 
-/** Faults of look-ups. They do nothing where there are no names. */
+/** Faults of look-ups. They do nothing if there are no names. */
 export const ofNames: readonly FaultType[] = ['failLookUp', 'slowLookUp', 'misdirect']
 
 /** The faults that are drawn by default. */

@@ -163,7 +163,7 @@ function withoutFlowLimits(plan: CallPlan): CallPlan {
   return rest
 }
 
-/** A turn without calls stays where something else happens in it. */
+/** A turn without calls stays if something else happens in it. */
 function withoutEmptyTurns({ turns, ...plan }: CallPlan): CallPlan {
   return { ...plan, turns: turns.filter(({ calls, renews }) => calls.length > 0 || renews) }
 }

@@ -44,7 +44,7 @@ export const cutFollower = (fault: FaultOf<'cutFollower'>, { model }: Target): H
   return () => model.network.heal(leader, follower)
 }
 
-/** The follower of the client. Any follower where the client is at the leader, or has no connection. */
+/** The follower of the client. Any follower if the client is at the leader, or has no connection. */
 function followerOf(target: Target, client: ClientTarget): Member | undefined {
   const { clients, model } = target
   const { sessionId } = clients[clientOf(target, client)]!.program

@@ -14,7 +14,7 @@ export interface Client {
 export interface Target {
   readonly model: EnsembleModel
   readonly network: Network
-  /** undefined where clients use addresses. */
+  /** undefined if clients use addresses. */
   readonly resolver: Resolver | undefined
   readonly clients: readonly Client[]
   readonly recorder: Recorder
@@ -37,5 +37,5 @@ export type Heal = () => void
 
 export type FaultOf<Type extends FaultType> = Extract<Fault, { type: Type }>
 
-/** Carries out a fault. undefined where there is nothing to end, or no target. */
+/** Carries out a fault. undefined if there is nothing to end, or no target. */
 export type Strike<Type extends FaultType> = (fault: FaultOf<Type>, target: Target) => Heal | undefined

@@ -28,7 +28,7 @@ export interface MemberOptions {
   readonly acl: readonly ACL[] | undefined
 }
 
-/** The others that were inside when this one left. Whoever enters later is of the next round. */
+/** The others that were inside when this one left. A member that enters later is of the next round. */
 interface Round {
   /** The names of those that may still be there. */
   readonly others: Set<string>

@@ -159,7 +159,7 @@ export class CounterWriter {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered = error
         doubtAll(unanswered && { from, cause: unanswered })
         if (KeeperError.is(error, 'BadVersion')) {
-          // The repeated write is refused where the first one has happened.
+          // The repeated write is refused if the first one has happened.
           if (unanswered !== undefined && (await node.shows(id))) return this.#applied(entries)
           doubtAll(undefined)
           return { end: 'outrun', state: undefined }
@@ -167,7 +167,7 @@ export class CounterWriter {
         const isWaitedFor = ({ change }: Batch['entries'][number]) => this.#waiting.has(change)
         if (!entries.some(isWaitedFor)) return { end: 'refused', state: undefined }
         await throwUnlessTransient(this.#zk, error)
-        // A caller that gave up during the pause was told that its change has not happened. So it must not be sent again.
+        // A call that was given up during the pause has rejected: its change has not happened. So it must not be sent again.
         if (unanswered === undefined && !entries.every(isWaitedFor)) return { end: 'refused', state: from }
       }
     }

@@ -16,7 +16,7 @@ export function toValue(path: string, { byteLength, byteOffset, buffer }: Uint8A
   throw new TypeError(`${path} is no counter: its data has ${byteLength} bytes, and that of a counter has 8, or none`)
 }
 
-/** What a change makes of the value. Throws where that is no value of a counter. */
+/** What a change makes of the value. Throws if that is no value of a counter. */
 export function checked(path: string, value: unknown): bigint {
   checkBigint('the function of update must return', value)
   if (value >= LOWEST && value <= HIGHEST) return value

@@ -55,7 +55,7 @@ export class WriterNode {
     })
   }
 
-  /** Rejects with `NodeVanished` where there is no counter. */
+  /** Rejects with `NodeVanished` if there is no counter. */
   async read(): Promise<CounterState> {
     const reading = () => this.#zk.getData(this.#counter, this.#pinned)
     const { data, stat } = await retry(this.#zk, reading).catch(vanishedIfMissing)
@@ -69,7 +69,7 @@ export class WriterNode {
 
   /**
    * Changes the counter from this state to this value, and stores `id` here, in one transaction. Rejects with `BadVersion`
-   * where the counter has changed, and with `NodeVanished` where one of the nodes is gone.
+   * if the counter has changed, and with `NodeVanished` if one of the nodes is gone.
    */
   async write({ version }: CounterState, value: bigint, id: string): Promise<CounterState> {
     const bytes = toBytes(value)
@@ -81,7 +81,7 @@ export class WriterNode {
     return stateOf(results.at(-1)!, value)
   }
 
-  /** Whether the write with this id has happened. No other was begun since. Rejects with `NodeVanished` where it is gone. */
+  /** Whether the write with this id has happened. No other was begun since. Rejects with `NodeVanished` if it is gone. */
   async shows(id: string): Promise<boolean> {
     const reading = () => this.#zk.getData(this.#node.path, this.#pinned)
     const { data } = await retry(this.#zk, reading).catch(vanishedIfMissing)

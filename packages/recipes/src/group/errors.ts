@@ -7,7 +7,7 @@ const lostBrand = Symbol.for('@zk/MembershipLostError')
 
 /** The node that has a member's name. */
 export interface NameOwner {
-  /** The session that the node belongs to; 0 for a node of no session, which stays until somebody deletes it. */
+  /** The session that the node belongs to; 0 for a node of no session, which stays until a client deletes it. */
   readonly sessionId: bigint
   /** When the node was made, by the leader's clock, in ms since the epoch. */
   readonly since: number
@@ -23,7 +23,7 @@ export class NameTakenError extends Error {
   readonly [takenBrand] = true
   /** The path of the member's node. */
   readonly path: string
-  /** Who has the name. */
+  /** The member that has the name. */
   readonly owner: NameOwner
 
   constructor(path: string, timeout: number, owner: NameOwner) {

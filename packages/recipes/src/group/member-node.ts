@@ -12,7 +12,7 @@ const REFUSED_PAUSE = 1_000
 
 /** What a look at the path has shown, and the watch that it has set. */
 export interface Look {
-  /** The node, whoever made it; undefined if there is none. */
+  /** The node, also one of another program; undefined if there is none. */
   readonly stat: Stat | undefined
   readonly watch: Watched
 }

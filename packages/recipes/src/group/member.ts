@@ -12,9 +12,9 @@ export class Member {
   readonly name: string
   /** The path of its node. */
   readonly path: string
-  /** The data of its node; empty where this client may not read it: see `error`. */
+  /** The data of its node; empty if this client may not read it: see `error`. */
   readonly data: Uint8Array
-  /** The session that its node belongs to; 0 for a node of no session, which stays until somebody deletes it. */
+  /** The session that its node belongs to; 0 for a node of no session, which stays until a client deletes it. */
   readonly sessionId: bigint
   /** When its node was made, by the leader's clock, in ms since the epoch. A member that was away has a new node. */
   readonly since: number
@@ -74,7 +74,7 @@ export async function readMember(
 }
 
 /**
- * The same, and a watch on its data; undefined where this client may not read it: servers from 3.8.4 and 3.9.2 on send it no
+ * The same, and a watch on its data; undefined if this client may not read it: servers from 3.8.4 and 3.9.2 on send it no
  * events of such a node.
  */
 export async function watchMember(
@@ -95,7 +95,7 @@ export async function watchMember(
   }
 }
 
-/** A node that this client may not read is a member all the same: everybody may ask whether it exists. */
+/** A node that this client may not read is a member all the same: a client without rights may ask whether it exists. */
 async function readUnreadable(
   { zk, path: parent }: MembersFolder,
   name: string,

@@ -109,7 +109,7 @@ export class Membership implements AsyncDisposable {
   #contents: Content[]
   /** The last one that a node has held. */
   #accepted: Content | undefined
-  /** The one that the node holds; undefined where that is not known. */
+  /** The one that the node holds; undefined if that is not known. */
   #held: Content | undefined
   /** That of the present session. */
   #node: MemberNode

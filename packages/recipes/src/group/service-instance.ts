@@ -74,7 +74,7 @@ export function instanceToJSON(instance: ServiceInstance): string {
   })
 }
 
-/** Throws where the text is no JSON of an instance. Unknown fields are ignored, missing ones are as in Curator. */
+/** Throws if the text is no JSON of an instance. Unknown fields are ignored, missing ones are as in Curator. */
 export function instanceFromJSON(text: string): ServiceInstance {
   const json: unknown = JSON.parse(text)
   if (typeof json !== 'object' || json === null || Array.isArray(json))
@@ -121,7 +121,7 @@ function optional<Type extends keyof Types>(
 }
 
 /**
- * The URI of an instance, as Curator builds it: `{scheme}` (`https` where it has a port with TLS, else `http`), `{name}`, `{id}`,
+ * The URI of an instance, as Curator builds it: `{scheme}` (`https` if it has a port with TLS, else `http`), `{name}`, `{id}`,
  * `{address}`, `{port}`, `{ssl-port}`, `{registration-time-utc}`, `{service-type}`, and `{[}`, `{]}` for braces. `variables`
  * come first, and may have other fields. A field that is not known becomes nothing. Without a `uriSpec` the URI is empty.
  */
@@ -145,7 +145,7 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
     .join('')
 }
 
-/** Throws a `TypeError` where braces do not match. */
+/** Throws a `TypeError` if braces do not match. */
 export function partsOf(uriSpec: string): UriPart[] {
   const parts: UriPart[] = []
   for (const [whole, variable, value] of uriSpec.matchAll(/\{([^{}]*)\}|([^{}]+)|[{}]/g)) {

@@ -16,7 +16,7 @@ interface Read {
 
 interface ReadList extends Read {
   readonly names: readonly string[]
-  /** The last transaction that made or deleted a member; 0 where the path does not exist. */
+  /** The last transaction that made or deleted a member; 0 if the path does not exist. */
   readonly pzxid: bigint
 }
 

@@ -5,7 +5,7 @@ import { type CallStory, type Sending, sendingsOn, stoodSince, storyOf, type Ter
 /**
  * P1: call order is wire order. In a session no call is sent for the first time before an earlier call, on one connection or
  * over several. On each connection calls are in the order in which they were made. The calls of one turn leave in one
- * segment, and at once where nothing holds them back.
+ * segment, and at once if nothing holds them back.
  *
  * A call that a busy server has put off (`ThrottledOp`) was overtaken by calls in flight, as documented, and is left out.
  */

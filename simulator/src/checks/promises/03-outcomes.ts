@@ -20,7 +20,7 @@ export const outcomes: Check = (played) => {
   ])
 }
 
-/** A sync proves nothing where the leader that answers it has been replaced and does not know it. */
+/** A sync proves nothing if the leader that answers it has been replaced and does not know it. */
 const leavesStaleLeaders: readonly FaultType[] = ['isolateLeader', 'freeze']
 
 function outcomeOf(call: CallStory): Violation[] {

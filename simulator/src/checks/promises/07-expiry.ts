@@ -7,7 +7,7 @@ import { type CallStory, sessionOn, storyOf, type Term } from './story.ts'
 /**
  * P7: an expired session is never hidden. It ends when a server reports the end. At once all its calls reject with
  * `SessionExpired`, and its watches are notified. Another session follows. A call is sent in the session in which it was
- * made, or not at all. It rejects at once where that session has ended.
+ * made, or not at all. It rejects at once if that session has ended.
  */
 export const expiry: Check = (played) =>
   storyOf(played).terms.flatMap((term, _, terms) => [

@@ -13,7 +13,7 @@ type NoteOf<Type extends CallHappening['type']> = Extract<CallHappening, { type:
 export interface Sending {
   readonly line: Line
   readonly sent: Sent & { readonly message: RequestMessage }
-  /** undefined where no answer came. */
+  /** undefined if no answer came. */
   reply: (Received & { readonly message: ReplyMessage }) | undefined
 }
 
@@ -32,7 +32,7 @@ export interface CallStory {
 export interface Term {
   readonly client: number
   readonly term: number
-  /** undefined where `connect` never resolved with it. */
+  /** undefined if `connect` never resolved with it. */
   began: NoteOf<'began'> | undefined
   ended: NoteOf<'ended'> | undefined
   /** Its client closed it, or `connect` failed. */
