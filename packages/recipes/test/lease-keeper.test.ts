@@ -1,8 +1,12 @@
 // What a session holds over time: when it is confirmed, suspended, resumed and lost, and what that costs.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import type { Runtime } from '@zk/client'
+import { timestamp } from '@zk/client/internal'
 import { type AcquireOptions, Lock, type LockOptions, Perms, type ZooKeeper } from '../src/index.ts'
-import { leaseTimes } from '../src/lease/lease.ts'
+import type { LossReason } from '../src/errors.ts'
+import { Lease, leaseTimes } from '../src/lease/lease.ts'
+import { type Holding, LeaseKeeper } from '../src/lease/lease-keeper.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -28,6 +32,32 @@ async function holding(options: LockOptions = {}, scene = new Scene({ members: 3
 function away(scene: Scene, zk: ZooKeeper): void {
   scene.refuse()
   scene.cut(zk)
+}
+
+/** A hold that its keeper renews, and that notes its loss. */
+class Stub implements Holding {
+  readonly path = '/held'
+  readonly heldWhile = 'confirmed'
+  readonly followerRelayDelay = T / 3
+  readonly lease: Lease
+  isSuspended = false
+  lost: LossReason | undefined
+
+  constructor(runtime: Runtime, remaining: number) {
+    this.lease = new Lease(runtime, timestamp(runtime), () => remaining)
+  }
+
+  lose(reason: LossReason): void {
+    this.lost ??= reason
+  }
+
+  confirmed(): void {
+    this.isSuspended = false
+  }
+
+  suspended(): void {
+    this.isSuspended = true
+  }
 }
 
 describe('LeaseKeeper', () => {
@@ -195,6 +225,35 @@ describe('LeaseKeeper', () => {
       expect([held.isHeld(), other.value.isHeld()]).toEqual([true, true])
     }
   })
+
+  test.each([0.3, 0.5, 0.7, 0.9])(
+    'LeaseKeeper renews a hold that comes in the round of one that goes, and reports its loss: %d T were left',
+    async (left) => {
+      for (const latency of [10, 50]) {
+        for (const moment of [0.5, 1.5, 2.5, 3.5]) {
+          const scene = new Scene({ members: 3 })
+          const zk = await scene.client({ sessionTimeout: T })
+          await scene.done(zk.create('/held'))
+          await scene.world.advance(T)
+          scene.network.latency = () => latency
+          const keeper = LeaseKeeper.of(zk, zk.session)
+          const [first, second] = [new Stub(scene.world, left * T), new Stub(scene.world, leaseTimes.proven(T))]
+          keeper.add(first)
+          const since = scene.since()
+          while (!since.ops().includes('sync')) await scene.world.advance(1)
+          await scene.world.advance(moment * latency)
+          keeper.remove(first)
+          keeper.add(second)
+          await scene.world.advance(2 * T)
+          expect(second.lost).toBe(undefined)
+          expect(second.lease.remaining).toBeGreaterThan(T / 8)
+          away(scene, zk)
+          await scene.world.advance(T)
+          expect(second.lost).toBe('LeaseLost')
+        }
+      }
+    },
+  )
 
   test('LeaseKeeper confirms one with a longer follower relay delay in a round of its own', async () => {
     const { scene, zk, held } = await holding({ followerRelayDelay: 100 })
