@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { WALL_START } from '@zk/testing/internal'
-import { commute } from '../src/exhaustive/footprint.ts'
+import { commute, type Footprint, ofClient, reading } from '../src/exhaustive/footprint.ts'
 import { judge } from '../src/exhaustive/judge.ts'
 import type { FaultType, Scope } from '../src/exhaustive/scope.ts'
 import { scopeNamed } from '../src/exhaustive/scopes.ts'
@@ -14,7 +14,7 @@ interface Covered extends Counts {
 }
 
 /** Searches to the end. */
-async function cover(scope: Scope, isReduced: boolean): Promise<Covered> {
+async function cover(scope: Scope, isReduced: boolean, leavesOutTwins = false): Promise<Covered> {
   const outcomes = new Map<string, Set<string>>()
   const onHistory = (world: World, taken: readonly Taken[]) => {
     const name = classOf(taken)
@@ -22,7 +22,7 @@ async function cover(scope: Scope, isReduced: boolean): Promise<Covered> {
     if (known === undefined) outcomes.set(name, new Set([outcomeOf(world)]))
     else known.add(outcomeOf(world))
   }
-  const result = await search({ scope, isReduced, onHistory })
+  const result = await search({ scope, isReduced, leavesOutTwins, onHistory })
   expect(result).toMatchObject({ isWhole: true, found: undefined })
   return { ...result, outcomes }
 }
@@ -42,6 +42,29 @@ function classOf(taken: readonly Taken[]): string {
         .join('\n'),
     )
     .join('\n--\n')
+}
+
+/** The class in which clients a and b are exchanged. */
+function twinOf(name: string): string {
+  const rows = name.split('\n--\n').map((row) => row.split('\n').map(exchanged).sort().join('\n'))
+  return rows.join('\n--\n')
+}
+
+function exchanged(event: string): string {
+  const [, id, footprint] = /^(.*) (-?\d+)$/.exec(event)!
+  const other = id!.replaceAll(/\b[ab](?=\d*\b)/g, (client) => (client === 'a' ? 'b' : 'a'))
+  return `${other} ${exchangedBits(Number(footprint))}`
+}
+
+function exchangedBits(footprint: Footprint): Footprint {
+  if (footprint < 0) return footprint
+  const pairs = [
+    [ofClient(0), ofClient(1)],
+    [reading(0) & ~reading(1), reading(1) & ~reading(0)],
+  ] as const
+  let bits = footprint
+  for (const [one, other] of pairs) if (((bits & one) === 0) !== ((bits & other) === 0)) bits ^= one | other
+  return bits
 }
 
 /** What each client saw, what the server committed, which client held in which order and until when, and the verdict. */
@@ -81,6 +104,18 @@ describe('search', () => {
     // and no class is run twice.
     expect(reduced.histories).toBe(reduced.outcomes.size)
   })
+
+  test.each([false, true])(
+    'search leaves out only twins: the rest with two clients exchanged is the whole (reduced: %s)',
+    { timeout: 60_000 },
+    async (isReduced) => {
+      const whole = await cover(lock, isReduced)
+      const rest = await cover(lock, isReduced, true)
+      expect(rest.histories).toBe(whole.histories / 2)
+      const withTwins = [...rest.outcomes.keys()].flatMap((name) => [name, twinOf(name)])
+      expect(new Set(withTwins)).toEqual(new Set(whole.outcomes.keys()))
+    },
+  )
 
   test(
     'search leaves out only what comes to the same, also with timers that fire early',

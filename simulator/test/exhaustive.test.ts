@@ -32,7 +32,7 @@ describe('search', () => {
       const { isWhole, found, histories } = await search({ scope })
       expect(found).toBeUndefined()
       expect(isWhole).toBe(true)
-      expect(histories).toBeGreaterThan(80)
+      expect(histories).toBeGreaterThan(40)
     },
   )
 

@@ -35,6 +35,11 @@ interface ChoiceBase {
   readonly need: 'due' | 'last' | 'early' | 'fault' | 'free' | 'end'
 }
 
+/** The client of the event, or of its connection; undefined for an event of no client in particular. */
+export function clientOf(choice: Choice): number | undefined {
+  return choice.client ?? ('cable' in choice ? choice.cable.client : undefined)
+}
+
 export const end: Choice = { type: 'end', id: 'the end', client: undefined, need: 'end' }
 
 export function deliverUp(cable: Cable): Choice {

@@ -7,8 +7,9 @@
 // happens
 //   with which it does not commute. Where all possible events sleep, the rest was seen before, and the history is cut short.
 // - At some points it is enough to try the events of one client: see `few`.
+// - Clients of one kind are interchangeable as long as nothing of theirs has happened: see `withoutTwins`.
 import type { Violation } from '../checks/check.ts'
-import type { Choice } from './choice.ts'
+import { type Choice, clientOf } from './choice.ts'
 import { commute, type Footprint, touchesHolds } from './footprint.ts'
 import { judge } from './judge.ts'
 import type { Scope } from './scope.ts'
@@ -17,10 +18,16 @@ import { World } from './world.ts'
 /** The largest number of steps. A longer history has no end. */
 const MOST_CHOICES = 1_000
 
-export interface SearchOptions {
+/** What is searched. */
+interface Searched {
   readonly scope: Scope
   /** Whether to leave out histories that differ from others only in the order of events that commute. @default true */
   readonly isReduced?: boolean
+  /** Whether to leave out histories that differ from others only in which of two clients of one kind is which. @default true */
+  readonly leavesOutTwins?: boolean
+}
+
+export interface SearchOptions extends Searched {
   /** Called after every history: true ends the search early. */
   readonly isOver?: (soFar: Counts) => boolean
   /** Called with each history that was run to its end. */
@@ -73,6 +80,7 @@ interface Point {
 export async function search({
   scope,
   isReduced = true,
+  leavesOutTwins = true,
   isOver = () => false,
   onHistory = () => {},
   unhandled = () => Promise.resolve([]),
@@ -80,7 +88,7 @@ export async function search({
   const path: Point[] = []
   let counts = none
   do {
-    const { world, end, violations } = await tryOut(scope, path, isReduced)
+    const { world, end, violations } = await tryOut({ scope, isReduced, leavesOutTwins }, path)
     const rejections = (await unhandled()).map(crash)
     const taken = path.map((point) => point.taken)
     const isCut = end === 'cut'
@@ -107,10 +115,10 @@ interface Tried {
 }
 
 /** Runs the history that begins with this path. */
-async function tryOut(scope: Scope, path: Point[], isReduced: boolean): Promise<Tried> {
-  const world = await World.open({ scope })
+async function tryOut(search: Required<Searched>, path: Point[]): Promise<Tried> {
+  const world = await World.open(search)
   try {
-    const end = await run(world, path, isReduced)
+    const end = await run(world, path, search)
     if (end === 'cut') return { world, end, violations: [] }
     return { world, end, violations: end === 'rest' ? judge(world) : [endless] }
   } catch (error) {
@@ -119,13 +127,17 @@ async function tryOut(scope: Scope, path: Point[], isReduced: boolean): Promise<
 }
 
 /** Follows the path, goes on to the end of the history, and extends the path by its choices. */
-async function run(world: World, path: Point[], isReduced: boolean): Promise<'rest' | 'cut' | 'endless'> {
+async function run(
+  world: World,
+  path: Point[],
+  { isReduced, leavesOutTwins }: Required<Searched>,
+): Promise<'rest' | 'cut' | 'endless'> {
   for (const [depth, point] of path.entries()) {
     const footprint = await world.do(find(world.choices(), point.taken.id))
     if (depth === path.length - 1) note(point, footprint, isReduced)
   }
   while (path.length < MOST_CHOICES) {
-    const all = world.choices()
+    const all = leavesOutTwins ? withoutTwins(world, world.choices()) : world.choices()
     if (all.length === 0) return 'rest'
     const asleep = isReduced ? sleepersAfter(path.at(-1)) : new Map<string, Footprint>()
     const tried = isReduced ? few(world, all, asleep) : all
@@ -185,6 +197,23 @@ function few(world: World, all: readonly Choice[], asleep: ReadonlyMap<string, F
     if (!isKnownToTouchHolds && own.some(({ need }) => need === 'due')) return own
   }
   return all
+}
+
+/**
+ * Leaves out the events of a client to which nothing has happened, if the same is true of an earlier client of its kind: with
+ * these two clients exchanged, the same histories follow.
+ */
+function withoutTwins(world: World, all: readonly Choice[]): readonly Choice[] {
+  const { clients, counts } = world.scope
+  const isTwin = (client: number) =>
+    clients.some((kind, other) => {
+      const isAlike = kind === clients[client] && counts?.[other] === counts?.[client]
+      return other < client && isAlike && !world.moved.has(other)
+    })
+  return all.filter((choice) => {
+    const client = clientOf(choice)
+    return client === undefined || world.moved.has(client) || !isTwin(client)
+  })
 }
 
 export function find(choices: readonly Choice[], id: string): Choice {

@@ -47,6 +47,8 @@ export class World {
   readonly server: Server
   readonly clients: readonly Client[]
   readonly history: Recorded[] = []
+  /** The clients to which something has happened since all had their sessions. */
+  readonly moved = new Set<number>()
   /** How many steps were taken. */
   steps = 0
   readonly #drained: WorldOptions['drained']
@@ -101,6 +103,7 @@ export class World {
   /** Makes it happen, and returns what it touched. */
   async do(choice: Choice): Promise<Footprint> {
     this.steps++
+    this.#moves(choice)
     if (choice.need === 'fault') this.#faultsLeft--
     if (choice.need === 'early') this.#earlyLeft--
     if (choice.client === undefined) return this.#atServer(choice)
@@ -216,8 +219,16 @@ export class World {
     for (const { contestant } of clients) contestant.connect().catch(failed)
     await drain(TURNS)
     for (let [next] = this.#due(); next !== undefined; [next] = this.#due()) await this.do(next)
+    this.moved.clear()
     for (const { contestant } of clients) contestant.compete().catch(failed)
     await drain(TURNS)
+  }
+
+  /** An event of no client in particular may concern any. */
+  #moves(choice: Choice): void {
+    const client = choices.clientOf(choice)
+    if (client !== undefined) this.moved.add(client)
+    else for (const each of this.clients.keys()) this.moved.add(each)
   }
 
   #record(happening: Happening): void {
