@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, type HeldWhile, type Stat, type ZooKeeper } from '@zk/recipes'
+import { connect, type HeldWhile, type ZooKeeper } from '@zk/recipes'
 import { Random } from '../differential/random.ts'
 import { type Ensemble, parseMntr, until } from '../ensemble/index.ts'
 import { append, machineTime, type Note, readLog } from '../history/index.ts'
@@ -118,21 +118,15 @@ async function whatIsLeft(ensemble: Ensemble, path: string, log: string): Promis
       const final = await atEnd?.(zk, root)
       if (final !== undefined) append<Note>(join(log, `${name}.jsonl`), final)
       const kept = new Set(keeps.map((each) => `${root}${each}`))
-      found.push(...(await lastingNodes(zk, root)).filter((node) => !kept.has(node)))
+      found.push(...(await allNodes(zk, root)).filter((node) => !kept.has(node)))
     }
     return found.join(' ')
   })
 }
 
-/** The node and all below it but containers, which servers delete when they have been empty for long enough. */
-async function lastingNodes(zk: ZooKeeper, path: string): Promise<string[]> {
-  const stat = await insist(zk, (options) => zk.exists(path, options))
-  if (stat === undefined) return []
+/** The node and all below it. */
+async function allNodes(zk: ZooKeeper, path: string): Promise<string[]> {
+  if ((await insist(zk, (options) => zk.exists(path, options))) === undefined) return []
   const names = await childrenOf(zk, path)
-  const below = await Promise.all(names.map((name) => lastingNodes(zk, `${path}/${name}`)))
-  return [...(isContainer(stat) ? [] : [path]), ...below.flat()]
-}
-
-function isContainer({ ephemeralOwner }: Stat): boolean {
-  return BigInt.asUintN(64, ephemeralOwner) === 1n << 63n
+  return [path, ...(await Promise.all(names.map((name) => allNodes(zk, `${path}/${name}`)))).flat()]
 }

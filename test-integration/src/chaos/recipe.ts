@@ -31,7 +31,7 @@ export interface Recipe<N extends Note = Note> {
   readonly name: string
   /** The note after whose contender harm is done most often. */
   readonly weakAfter: N['what']
-  /** The nodes below its path that stay, relative to it; '' is the path itself. Containers are not listed: servers delete them. */
+  /** The nodes that may be there at the end, behind its path: also the containers, which servers delete some time later. */
   readonly keeps: readonly string[]
   /** Called once, before the first process starts. */
   prepare?(zk: ZooKeeper, path: string): Promise<void>

@@ -21,7 +21,7 @@ interface Closed {
 export const barrier: Recipe<Step> = {
   name: 'barrier',
   weakAfter: 'set',
-  keeps: [],
+  keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: own, turn } = stage
     const at = (name: string) => new Barrier(zk, `${path}/${name}`)

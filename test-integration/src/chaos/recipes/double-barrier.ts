@@ -28,7 +28,7 @@ const LONGEST = 2_000
 export const doubleBarrier: Recipe<Step> = {
   name: 'double-barrier',
   weakAfter: 'entered',
-  keeps: [],
+  keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: name, slot, turn, over } = stage
     const barrier = new DoubleBarrier(zk, path, { size: SIZE, name })

@@ -6,7 +6,7 @@ import type { Recipe } from '../recipe.ts'
 export const election: Recipe<Entry> = {
   name: 'election',
   weakAfter: 'held',
-  keeps: [],
+  keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: data, heldWhile } = stage
     const election = new LeaderElection(zk, path, { data, heldWhile })

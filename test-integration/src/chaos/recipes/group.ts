@@ -41,7 +41,7 @@ const WRITES = 4
 export const group: Recipe<Step | Look> = {
   name: 'group',
   weakAfter: 'written',
-  keeps: [],
+  keeps: [''],
   contenders({ zk, path, slot, turn, over }, log) {
     const group = new Group(zk, path)
     const member = `member-${slot}`

@@ -6,7 +6,7 @@ import type { Recipe } from '../recipe.ts'
 export const lock: Recipe<Entry> = {
   name: 'lock',
   weakAfter: 'held',
-  keeps: [],
+  keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: label, heldWhile } = stage
     const lock = new Lock(zk, path, { label, heldWhile })

@@ -27,8 +27,7 @@ const REST = 2_000
 export const semaphore: Recipe<Entry | Resize> = {
   name: 'semaphore',
   weakAfter: 'held',
-  // The number of permits is stored in its node.
-  keeps: [''],
+  keeps: ['', '/locks', '/leases'],
   async prepare(zk, path) {
     await new Semaphore(zk, path).resize(FIRST)
   },

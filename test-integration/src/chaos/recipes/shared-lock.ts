@@ -6,7 +6,7 @@ import type { Recipe } from '../recipe.ts'
 export const sharedLock: Recipe<Entry> = {
   name: 'shared',
   weakAfter: 'held',
-  keeps: [],
+  keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: label, heldWhile } = stage
     const { read, write } = new SharedLock(zk, path, { label, heldWhile })
