@@ -133,6 +133,25 @@ export const leftTogether: Check = (played) => {
   })
 }
 
+/** D2: no member waits to leave where no other is inside: since the last fault, for 2 T + 5 s. Members that wait to enter do not count. */
+export const departures: Check = (played) => {
+  const calls = callsOf(played)
+  const entered = new Set(
+    calls.flatMap(({ what, passed }) =>
+      what === 'enter' && passed?.outcome.how === 'resolved' ? [passed.outcome.value] : [],
+    ),
+  )
+  const inside = membersOf(played).filter(({ path }) => entered.has(path))
+  const late = 2 * played.scenario.sessionTimeout + 5_000
+  return calls.flatMap(({ what, at, client, path, passed }): Violation[] => {
+    if (what !== 'leave' || passed === undefined) return []
+    const others = inside.filter((each) => each.path !== path && each.createdAt <= passed.at)
+    const alone = Math.max(at, played.calmAt, ...others.map(({ end }) => end?.at ?? Infinity))
+    if (passed.at - late <= alone) return []
+    return [{ invariant: 'D2', at: passed.at, what: `client ${client} waited to leave while no other was inside` }]
+  })
+}
+
 /** A timer may be late by its rounding, in ms; a clock by one percent. */
 const TIMER = 3
 const SLOWEST_CLOCK = 0.99
