@@ -102,7 +102,7 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
   )
 
   test(
-    'Semaphore never has two holders of one permit, grants each permit in order, and leaves nothing behind',
+    'Semaphore never has two holders of one permit, grants each permit in order, and leaves nothing behind (P01)',
     { timeout: AT_MOST },
     async () => {
       const path = '/contention/semaphore'
