@@ -84,7 +84,11 @@ describe('Chaos', () => {
       ['an unknown change that happened twice', [...two, ...change(100, 5, 'unknown'), final(212)], 1],
       ['a failed change that happened', [...two, ...change(100, 5, 'failed'), final(112)], 1],
       ['no change of a dead process', [...two, ...change(100, 5, 'dead'), ...change(3, 6, 'dead'), final(115)], 0],
-      ['a change that happened before its call', [...change(5, 10, { value: 12 }), ...change(7, 20, { value: 7 }), final(12)], 1],
+      [
+        'a change that happened before its call',
+        [...change(5, 10, { value: 12 }), ...change(7, 20, { value: 7 }), final(12)],
+        1,
+      ],
     ])('finds %s', (_, notes, found) => {
       expect(judge(counter, notes).violations).toHaveLength(found)
     })

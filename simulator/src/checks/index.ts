@@ -52,7 +52,16 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
   Counter: [...common, nothingLeft, everybodyIsServed, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
-  DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, departures, callsInTime('D3')],
+  DoubleBarrier: [
+    ...common,
+    nothingLeft,
+    everybodyIsServed,
+    insideTogether,
+    openings,
+    leftTogether,
+    departures,
+    callsInTime('D3'),
+  ],
   Group: [...common, nothingLeft, ...groupChecks],
 }
 

@@ -50,7 +50,11 @@ export const barrierBugs: readonly PlantedBug[] = [
     name: 'a member is woken by any event of the ready node',
     recipe: 'DoubleBarrier',
     edits: [
-      { in: 'Member.enter', find: "if (event === 'NodeCreated' || event === 'NodeDataChanged') return", replace: 'if (event !== `${czxid}`) return' },
+      {
+        in: 'Member.enter',
+        find: "if (event === 'NodeCreated' || event === 'NodeDataChanged') return",
+        replace: 'if (event !== `${czxid}`) return',
+      },
     ],
   },
   {

@@ -50,7 +50,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   const path = `/chaos-${seed}-${Math.floor(machineTime())}`
   const sessionTimeout = { least: 2 * tickTime, most: 8 * tickTime }
   await visit(connectString, async (zk) => {
-    for (const { name, prepare } of RECIPES) await prepare?.(zk, `${path}/${name}`)
+    for (const recipe of RECIPES) await recipe.prepare?.(zk, `${path}/${recipe.name}`)
   })
   // Two random streams: the schedule of each does not depend on the other.
   const random = { servers: new Random(seed), clients: new Random(seed + 1) }
@@ -113,11 +113,11 @@ async function whatIsLeft(ensemble: Ensemble, path: string, log: string): Promis
   await until('nothing to be left', isClean, { timeout: END }).catch(() => false)
   return await visit(ensemble.connectString, async (zk) => {
     const found = counted === '' ? [] : [counted]
-    for (const { name, keeps, atEnd } of RECIPES) {
-      const root = `${path}/${name}`
-      const final = await atEnd?.(zk, root)
-      if (final !== undefined) append<Note>(join(log, `${name}.jsonl`), final)
-      const kept = new Set(keeps.map((each) => `${root}${each}`))
+    for (const recipe of RECIPES) {
+      const root = `${path}/${recipe.name}`
+      const final = await recipe.atEnd?.(zk, root)
+      if (final !== undefined) append<Note>(join(log, `${recipe.name}.jsonl`), final)
+      const kept = new Set(recipe.keeps.map((each) => `${root}${each}`))
       found.push(...(await allNodes(zk, root)).filter((node) => !kept.has(node)))
     }
     return found.join(' ')

@@ -96,7 +96,10 @@ export function judgeHolds(
     done: turns.length,
     unit: 'grants',
     counts: countsOf(lost.map(({ why }) => `lost: ${why}`)),
-    worst: { 'hand-over': Math.max(0, ...lines.map(longestGap)), wait: waits.reduce((one, other) => Math.max(one, other), 0) },
+    worst: {
+      'hand-over': Math.max(0, ...lines.map(longestGap)),
+      wait: waits.reduce((one, other) => Math.max(one, other), 0),
+    },
     violations: lines.flatMap((line) => [
       ...overlaps(line).map((pair) => `held at once: ${pairText(pair)}`),
       ...outOfOrder(line).map((pair) => `tokens do not rise: ${pairText(pair)}`),

@@ -27,14 +27,18 @@ export const barrier: Recipe<Step> = {
     const at = (name: string) => new Barrier(zk, `${path}/${name}`)
     const remove = async (contender: string, name: string) => {
       // After a lost answer it cannot be closed again before it is known to be open.
-      for (let isOpen = false; !isOpen; ) {
+      for (let isOpen = false; !isOpen;) {
         log({ contender, what: 'removing', barrier: name })
-        isOpen = await at(name).remove().then(() => true, unlessKeeperError)
+        isOpen = await at(name)
+          .remove()
+          .then(() => true, unlessKeeperError)
       }
     }
     const keepGate = async (contender: string) => {
       for (const name of await ofDead(stage)) await remove(contender, name)
-      const isSet = await at(own).set().then(() => true, unlessKeeperError)
+      const isSet = await at(own)
+        .set()
+        .then(() => true, unlessKeeperError)
       if (isSet) log({ contender, what: 'set', barrier: own })
       await sleep(Math.random() * 2 * turn)
       await remove(contender, own)

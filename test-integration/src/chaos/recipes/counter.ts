@@ -61,8 +61,8 @@ export const counter: Recipe<Change | Final> = {
     return { contender: 'the end', what: 'final', value: String(value) }
   },
   judge(notes) {
-    const final = notes.find(({ what }) => what === 'final') as Final | undefined
-    const changes = notes.filter((note) => note.what !== 'final') as Change[]
+    const final = notes.find((note) => note.what === 'final')
+    const changes = notes.filter((note) => note.what !== 'final')
     const outcomes = outcomesOf(changes)
     const known = outcomes.filter(({ value }) => value !== undefined)
     const waits = known.map(({ from, to }) => to - from)

@@ -141,7 +141,8 @@ function tooEarly(entered: readonly Visit[]): string[] {
       return other.slot !== slot && at < leaving.at && isSame && last!.at > left.at
     })
     return inside.map(
-      (other) => `${leaving.contender} left at ${left.at.toFixed(1)}, and ${other.steps.get('entered')!.contender} was inside`,
+      (other) =>
+        `${leaving.contender} left at ${left.at.toFixed(1)}, and ${other.steps.get('entered')!.contender} was inside`,
     )
   })
 }

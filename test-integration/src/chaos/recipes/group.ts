@@ -192,7 +192,9 @@ function missing(looks: readonly Look[], lives: readonly Life[]): string[] {
     const certain = lives.filter((life) => life.from <= from && life.to >= at)
     return certain
       .filter(({ czxid }) => !members.some((each) => each.czxid === czxid))
-      .map(({ member, czxid }) => `${contender} listed no ${member} of ${czxid}, ${from.toFixed(1)} to ${at.toFixed(1)}`)
+      .map(
+        ({ member, czxid }) => `${contender} listed no ${member} of ${czxid}, ${from.toFixed(1)} to ${at.toFixed(1)}`,
+      )
   })
 }
 
