@@ -22,6 +22,8 @@ interface Visit {
 
 /** Of six processes, so that the others go on while two are dead. */
 const SIZE = 4
+/** The longest time between two visits, in ms. */
+const REST = 1_000
 /** The longest time of the enters that have a timeout, in ms. */
 const LONGEST = 2_000
 
@@ -55,6 +57,8 @@ export const doubleBarrier: Recipe<Step> = {
       })
       if (entry !== undefined) await stay(stage, entry, note, turn)
       await gone()
+      // Mostly too few are there: so one that enters too early is noticed.
+      await sleep(Math.random() * REST, undefined, { signal: over }).catch(() => {})
     }
     return { member: visit }
   },
