@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import {
   callsInTime,
   insideTogether,
+  departures,
   leftTogether,
   openedOnce,
   openings,
@@ -212,6 +213,20 @@ describe('The checks of double barriers', () => {
         .add(90_000, { type: 'passed', call: 0, outcome: { how: 'rejected', error, outcomeUnknown: false } })
     expect(idsOf(openings, played(waiting(20)))).toEqual(['D2'])
     expect(idsOf(openings, played(waiting(89_000)))).toEqual([])
+  })
+
+  test('departures finds a member that waits to leave for one that has not entered (D2)', () => {
+    const waiting = (isInside: boolean) => {
+      const draft = new Draft()
+        .node({ path: one, czxid: 10n, createdAt: 10, end: { zxid: 50n, at: 50, how: 'deleted' } })
+        .node({ path: other, czxid: 40n, createdAt: 40, end: { zxid: 90n, at: 89_990, how: 'deleted' } })
+        .add(45, { type: 'passing', call: 0, client: 0, what: 'leave', path: one, within: 100_000 })
+        .add(90_000, { type: 'passed', call: 0, outcome: { how: 'resolved', value: one } })
+        .add(35, { type: 'passing', call: 1, client: 1, what: 'enter', within: 100_000 })
+      return isInside ? draft.add(42, { type: 'passed', call: 1, outcome: { how: 'resolved', value: other } }) : draft
+    }
+    expect(idsOf(departures, played(waiting(false)))).toEqual(['D2'])
+    expect(idsOf(departures, played(waiting(true)))).toEqual([])
   })
 })
 

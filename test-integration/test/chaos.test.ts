@@ -9,9 +9,9 @@ import { describeEnsemble } from './describe-ensemble.ts'
 const SECONDS = Number(process.env['ZK_CHAOS_SECONDS'] ?? 20)
 const SEED = Number(process.env['ZK_CHAOS_SEED'] ?? Date.now() % 1_000_000)
 
-describeEnsemble('Lock, SharedLock and LeaderElection in chaos', () => {
+describeEnsemble('All recipes in chaos', () => {
   test(
-    'never two hold at once, fencing tokens rise, no contender is stuck, and nothing is left behind',
+    'Every recipe keeps its promises, no contender is stuck, and nothing is left behind',
     { timeout: SECONDS * 1_000 + 240_000 },
     async () => {
       await using linked = await LinkedEnsemble.start()

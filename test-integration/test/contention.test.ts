@@ -5,16 +5,27 @@ import { connect, KeeperError } from '@zk/recipes'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { caughtUp } from './clients.ts'
 import { type Ensemble, parseMntr, until } from '../src/ensemble/index.ts'
-import { longestGap, outOfOrder, overlaps, readLog, turnsOf } from '../src/history/index.ts'
+import { byPermit, longestGap, outOfOrder, overlaps, readLog, type Turn, turnsOf } from '../src/history/index.ts'
 import { startWorker, type WorkerProgram } from '../src/workers/start.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { Nemesis } from './nemesis.ts'
 
 const PROCESSES = 5
 const CONTENDERS_PER_PROCESS = 10
+const PERMITS = 3
 const SESSION_TIMEOUT = 10_000
 /** A generous bound in ms: on a slow machine every failover of the hundreds of turns counts. */
 const AT_MOST = 180_000
+
+interface Contention {
+  readonly path: string
+  /** The parents of the contenders' nodes. */
+  readonly folders?: readonly string[]
+  /** The turns of each contender. */
+  readonly turns: number
+  readonly permits?: number
+  readonly linesOf?: (turns: Turn[]) => Turn[][]
+}
 
 describeEnsemble('Fifty contenders from five processes, while nodes are killed', (ensemble) => {
   let folder = ''
@@ -26,7 +37,11 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
     await ensemble.mend()
   })
 
-  async function contend(program: WorkerProgram, path: string, turns: number) {
+  /** Plays, checks what holds for every recipe, and returns the turns. `linesOf` gives the turns that exclude each other. */
+  async function contend(
+    program: WorkerProgram,
+    { path, folders = [path], turns: each, permits, linesOf = (turns) => [turns] }: Contention,
+  ): Promise<Turn[]> {
     const log = join(folder, 'history.jsonl')
     const workers = Array.from({ length: PROCESSES }, (_, index) =>
       startWorker(program, {
@@ -36,9 +51,10 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
         name: `process${index}`,
         contenders: CONTENDERS_PER_PROCESS,
         clients: 2,
-        turns,
+        turns: each,
         turn: 20,
         sessionTimeout: SESSION_TIMEOUT,
+        ...(permits !== undefined && { permits }),
       }),
     )
     const nemesis = new Nemesis(ensemble)
@@ -50,26 +66,28 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
     const codes = await Promise.all(workers.map(({ exited }) => exited))
     const killed = await nemesis.stop()
     const entries = readLog(log)
-    return { codes, killed, entries, turns: turnsOf(entries) }
+    const turns = turnsOf(entries)
+
+    expect(codes).toEqual(Array.from({ length: PROCESSES }, () => 0))
+    expect(turns).toHaveLength(PROCESSES * CONTENDERS_PER_PROCESS * each)
+    for (const line of linesOf(turns)) {
+      expect(overlaps(line)).toEqual([])
+      expect(outOfOrder(line)).toEqual([])
+    }
+    expect(killed).toBeGreaterThan(0)
+    await expectNothingLeft(ensemble, folders)
+    const lost = entries.filter(({ what, why }) => what === 'ended' && why !== 'finished').length
+    console.info(
+      `${program}: ${turns.length} turns, ${killed} nodes killed, ${lost} turns lost, longest gap ${longestGap(turns).toFixed(0)} ms`,
+    )
+    return turns
   }
 
   test(
     'Lock never has two holders, grants in order, and leaves nothing behind (L01)',
     { timeout: AT_MOST },
     async () => {
-      const path = '/contention/lock'
-      const { codes, killed, entries, turns } = await contend('lock', path, 4)
-
-      expect(codes).toEqual(Array.from({ length: PROCESSES }, () => 0))
-      expect(turns).toHaveLength(PROCESSES * CONTENDERS_PER_PROCESS * 4)
-      expect(overlaps(turns)).toEqual([])
-      expect(outOfOrder(turns)).toEqual([])
-      expect(killed).toBeGreaterThan(0)
-      await expectNothingLeft(ensemble, path)
-      const lost = entries.filter(({ what, why }) => what === 'ended' && why !== 'finished').length
-      console.info(
-        `Lock: ${turns.length} turns, ${killed} nodes killed, ${lost} turns lost, longest gap ${longestGap(turns).toFixed(0)} ms`,
-      )
+      await contend('lock', { path: '/contention/lock', turns: 4 })
     },
   )
 
@@ -77,35 +95,39 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
     'SharedLock never has a writer beside another holder, and leaves nothing behind (R01)',
     { timeout: AT_MOST },
     async () => {
-      const path = '/contention/shared'
-      const { codes, killed, turns } = await contend('shared-lock', path, 8)
-
-      expect(codes).toEqual(Array.from({ length: PROCESSES }, () => 0))
-      expect(turns).toHaveLength(PROCESSES * CONTENDERS_PER_PROCESS * 8)
-      expect(overlaps(turns)).toEqual([])
-      expect(outOfOrder(turns)).toEqual([])
+      const turns = await contend('shared-lock', { path: '/contention/shared', turns: 8 })
       const togetherWith = overlaps(turns.map((turn) => ({ ...turn, mode: 'exclusive' as const })))
       expect(togetherWith.length, 'readers that shared').toBeGreaterThan(0)
-      expect(killed).toBeGreaterThan(0)
-      await expectNothingLeft(ensemble, path)
-      console.info(
-        `SharedLock: ${turns.length} turns, ${killed} nodes killed, longest gap ${longestGap(turns).toFixed(0)} ms`,
-      )
+    },
+  )
+
+  test(
+    'Semaphore never has two holders of one permit, grants each permit in order, and leaves nothing behind (P01)',
+    { timeout: AT_MOST },
+    async () => {
+      const path = '/contention/semaphore'
+      const folders = [`${path}/locks`, `${path}/leases`]
+      const turns = await contend('semaphore', { path, folders, turns: 4, permits: PERMITS, linesOf: byPermit })
+      // No permit has two holders, so these are never more than the permits.
+      const used = new Set(turns.flatMap(({ permits = [] }) => permits))
+      expect(used).toEqual(new Set(Array.from({ length: PERMITS }, (_, permit) => permit)))
     },
   )
 })
 
-/** No contender's znode, and no watch at any server. */
-async function expectNothingLeft(ensemble: Ensemble, path: string): Promise<void> {
+/** No contender's znode below these paths, and no watch at any server. */
+async function expectNothingLeft(ensemble: Ensemble, folders: readonly string[]): Promise<void> {
   const zk = await connect(ensemble.connectString, { sessionTimeout: SESSION_TIMEOUT })
   try {
     await caughtUp(zk)
-    const children = await zk.getChildren(path).then(
-      (read) => read.children,
-      // The server deletes a container that has been empty long enough.
-      (error: unknown) => (KeeperError.is(error, 'NoNode') ? [] : Promise.reject(error as Error)),
-    )
-    expect(children).toEqual([])
+    for (const path of folders) {
+      const children = await zk.getChildren(path).then(
+        (read) => read.children,
+        // The server deletes a container that has been empty long enough.
+        (error: unknown) => (KeeperError.is(error, 'NoNode') ? [] : Promise.reject(error as Error)),
+      )
+      expect(children).toEqual([])
+    }
   } finally {
     await zk.close()
   }

@@ -8,7 +8,7 @@ import { machineTime } from '../src/history/index.ts'
 import type { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 
 /** What a holder does while links stall: it has held for long, or is granted, or downgrades to a reader. */
-const whats = ['grant', 'hold', 'downgrade', 'election'] as const
+const whats = ['grant', 'hold', 'downgrade', 'election', 'permit'] as const
 const kinds = ['plain', 'resumed', 'authenticated'] as const
 type What = (typeof whats)[number]
 
@@ -17,6 +17,7 @@ const recipes: Readonly<Record<What, Recipe>> = {
   hold: 'lock',
   downgrade: 'shared',
   election: 'election',
+  permit: 'semaphore',
 }
 
 /** The role of the one member that the holders are connected to. */
@@ -191,6 +192,7 @@ async function prepare(
       return { ...contender, askedAt, act: () => rivals.downgrade(held!) }
     case 'grant':
     case 'election':
+    case 'permit':
       return { ...contender, askedAt, act: () => rivals.acquire(zk) }
   }
 }

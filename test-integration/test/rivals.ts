@@ -7,6 +7,7 @@ import {
   type LockLostError,
   type LossReason,
   LeaderElection,
+  Semaphore,
   SharedLock,
   type WriteHeld,
   type ZooKeeper,
@@ -15,7 +16,26 @@ import { caughtUp } from './clients.ts'
 import { type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 
-export type Recipe = 'lock' | 'shared' | 'election'
+export type Recipe = 'lock' | 'shared' | 'election' | 'semaphore'
+
+type Acquire = (zk: ZooKeeper, path: string, options: HoldOptions, signal?: AbortSignal) => Promise<Held>
+
+interface Rivalry {
+  readonly acquire: Acquire
+  /** Below this part of its path are the nodes of holders. @default the path itself */
+  readonly holders?: string
+}
+
+/** What one holds at a time. */
+const rivalries: Readonly<Record<Recipe, Rivalry>> = {
+  lock: { acquire: (zk, path, options, signal) => new Lock(zk, path, options).acquire({ signal }) },
+  shared: { acquire: (zk, path, options, signal) => new SharedLock(zk, path, options).write.acquire({ signal }) },
+  election: { acquire: (zk, path, options, signal) => new LeaderElection(zk, path, options).campaign({ signal }) },
+  semaphore: {
+    acquire: (zk, path, options, signal) => new Semaphore(zk, path, { ...options, permits: 1 }).acquire({ signal }),
+    holders: '/leases',
+  },
+}
 
 export interface HolderOptions {
   readonly kind: 'plain' | 'resumed' | 'authenticated'
@@ -71,6 +91,7 @@ export class Contest implements AsyncDisposable {
   /** The other contender queues as soon as it sees one in the queue. */
   async rivals(recipe: Recipe): Promise<Rivals> {
     const { path } = await this.#other.create('/line-', '', { mode: 'PERSISTENT_SEQUENTIAL' })
+    await this.#other.ensurePath(holdersOf(recipe, path))
     const rivals = new Rivals(this.#other, path, recipe)
     this.#rivals.push(rivals)
     return rivals
@@ -155,7 +176,7 @@ export class Rivals {
 
   /** Acquires for the holder, which may hold several things, one after the other. */
   async acquire(zk: ZooKeeper, options: HoldOptions = {}): Promise<Held> {
-    return this.#holds(await acquire(zk, this.path, this.recipe, options))
+    return this.#holds(await rivalries[this.recipe].acquire(zk, this.path, options))
   }
 
   /** Downgrades to a reader. */
@@ -170,7 +191,7 @@ export class Rivals {
   }
 
   async abandonIfNoHolder(): Promise<void> {
-    const { children } = await this.#other.getChildren(this.path)
+    const { children } = await this.#other.getChildren(holdersOf(this.recipe, this.path))
     if (children.length === 0 && !this.#waiting) this.#abandon.abort()
   }
 
@@ -190,13 +211,13 @@ export class Rivals {
     const { signal } = this.#abandon
     const abandoned = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     for (;;) {
-      const { children, changed } = await this.#other.getChildrenAndWatch(this.path)
+      const { children, changed } = await this.#other.getChildrenAndWatch(holdersOf(this.recipe, this.path))
       if (children.length > 0) break
       await Promise.race([changed, abandoned])
       signal.throwIfAborted()
     }
     this.#waiting = true
-    this.#others = await acquire(this.#other, this.path, this.recipe, { signal })
+    this.#others = await rivalries[this.recipe].acquire(this.#other, this.path, {}, signal)
     this.#grantedAt = machineTime()
     this.#ask()
   }
@@ -221,18 +242,8 @@ export class Rivals {
   }
 }
 
-function acquire(
-  zk: ZooKeeper,
-  path: string,
-  recipe: Recipe,
-  { signal, ...options }: HoldOptions & { readonly signal?: AbortSignal },
-): Promise<Held> {
-  switch (recipe) {
-    case 'lock':
-      return new Lock(zk, path, options).acquire({ signal })
-    case 'shared':
-      return new SharedLock(zk, path, options).write.acquire({ signal })
-    case 'election':
-      return new LeaderElection(zk, path, options).campaign({ signal })
-  }
+/** The parent of the nodes of holders. */
+function holdersOf(recipe: Recipe, path: string): string {
+  const { holders = '' } = rivalries[recipe]
+  return `${path}${holders}`
 }

@@ -1,7 +1,7 @@
 // L20 - L22, R13: the counter of a path is used up. From 3.6 on it sticks, and every contender gets the same number; before,
 // it went on with negative ones, as it does here while creates are under way in the leader.
 import { describe, expect, test, vi } from 'vitest'
-import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { type Held, LeaderElection, Lock, Semaphore, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { countedTo, LAST, numbers, paths } from './support/counters.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing } from './support/scene.ts'
@@ -69,3 +69,26 @@ describe.each(recipes)('%s at the end of the counter', (name, acquire) => {
     expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created)
   })
 })
+
+test.each(['stick', 'wrap'] as const)(
+  'Semaphore grants a permit to fifty simultaneous contenders in the order of creation, where the counter comes to %s (P15)',
+  async (sequenceOverflow) => {
+    const queue = `${PATH}/locks`
+    const scene = countedTo(queue, LAST - 1, { sequenceOverflow, members: 3 })
+    const clients = await scene.clients(10)
+    scene.memberLatency = 1
+    const asked = Array.from({ length: 50 }, (_, index) =>
+      outcome(new Semaphore(clients[index % 10]!, PATH, { permits: 1, label: String(index) }).acquire()),
+    )
+    await scene.world.advance(1_000)
+    const labelOf = (path: string) => Buffer.from(scene.ensemble.nodes.get(path)!.data).toString()
+    const waiting = paths(scene, queue).map(labelOf)
+    expect(waiting).toHaveLength(49)
+    expect(numbers(scene, queue)).not.toEqual(numbers(scene, queue).sort((one, other) => one - other))
+    const granted = await turns(scene, asked)
+    const labels = granted.map((held) => String(asked.findIndex(({ value }) => value === held)))
+    // The first is granted already, and has left the queue.
+    expect(labels.slice(1)).toEqual(waiting)
+    expect(rises(granted.map(({ fencingToken }) => fencingToken))).toBe(true)
+  },
+)

@@ -124,6 +124,33 @@ describe('DoubleBarrier', () => {
     expect(names(scene)).toEqual([])
   })
 
+  test('DoubleBarrier.leave does not wait for a member that came while others left, and waits to enter', async () => {
+    const { scene, barriers } = await prepared(3)
+    const entries = await inside(scene, barriers)
+    const [first, ...others] = entries.toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    const leaving: Outcome<void>[] = []
+    for (const entry of others) leaving.push(await scene.start(entry.leave()))
+    // Of three only the first is still there, and the new one.
+    const coming = await scene.start(new DoubleBarrier(await scene.client(), PATH, { size: 3 }).enter())
+    leaving.push(await scene.start(first!.leave()))
+    expect(statuses([...leaving, coming])).toEqual([...fulfilled(entries), 'pending'])
+    const again = [await scene.start(barriers[0]!.enter()), await scene.start(barriers[1]!.enter())]
+    expect(statuses([coming, ...again])).toEqual(fulfilled([0, 1, 2]))
+  })
+
+  test('DoubleBarrier keeps the ready node of members that came while others left', async () => {
+    const { scene, barriers } = await prepared(2)
+    const [first, second] = (await inside(scene, barriers)).toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    const leaving = await scene.start(first!.leave())
+    const { value: third } = await scene.start(new DoubleBarrier(await scene.client(), PATH, { size: 2 }).enter())
+    const slow = await scene.start(second!.leave())
+    expect(statuses([leaving, slow])).toEqual(['fulfilled', 'pending'])
+    expect(names(scene)).toEqual(expect.arrayContaining(['ready']))
+    const last = await scene.start(third.leave())
+    expect(statuses([slow, last])).toEqual(fulfilled([0, 1]))
+    expect(names(scene)).toEqual([])
+  })
+
   test('DoubleBarrier does not take a ready node of members that have died for its own', async () => {
     const { scene, clients, barriers } = await prepared(2)
     scene.ensemble.nodes.create(`${PATH}/ready`)

@@ -51,9 +51,7 @@ export const openedOnce: Check = (played) => {
     const isUnheard =
       passed === undefined || (passed.outcome.how === 'rejected' && /Timeout/.test(passed.outcome.error))
     if (what !== 'wait' || killed.has(client) || !isUnheard) return []
-    const { sessionTimeout, clients } = played.scenario
-    const longest = clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => each.sessionTimeout))
-    const late = 2 * Math.max(sessionTimeout, ...longest) + 5_000
+    const late = expiry(played)
     const [from, until] = [Math.max(at, played.calmAt), (passed?.at ?? played.end.at) - late]
     const wasClosed = until <= from || closed.some((each) => each.from <= from + ROUNDING && each.until >= until)
     return wasClosed ? [] : [{ invariant: 'B2', at: passed?.at ?? played.end.at, what: `client ${client} waited on` }]
@@ -133,6 +131,28 @@ export const leftTogether: Check = (played) => {
   })
 }
 
+/**
+ * D2: no member waits to leave where no other is inside: since the last fault, for 2 T + 5 s. Members that wait to enter do not
+ * count. Those of killed clients may have entered: they are there until their sessions expire.
+ */
+export const departures: Check = (played) => {
+  const calls = callsOf(played)
+  const entered = new Set(
+    calls.flatMap(({ what, passed }) =>
+      what === 'enter' && passed?.outcome.how === 'resolved' ? [passed.outcome.value] : [],
+    ),
+  )
+  const inside = membersOf(played).filter(({ path }) => entered.has(path))
+  const late = expiry(played)
+  return calls.flatMap(({ what, at, client, path, passed }): Violation[] => {
+    if (what !== 'leave' || passed === undefined) return []
+    const others = inside.filter((each) => each.path !== path && each.createdAt <= passed.at)
+    const alone = Math.max(at, played.calmAt, ...others.map(({ end }) => end?.at ?? Infinity))
+    if (passed.at - late <= alone) return []
+    return [{ invariant: 'D2', at: passed.at, what: `client ${client} waited to leave while no other was inside` }]
+  })
+}
+
 /** A timer may be late by its rounding, in ms; a clock by one percent. */
 const TIMER = 3
 const SLOWEST_CLOCK = 0.99
@@ -159,6 +179,12 @@ export function callsInTime(invariant: InvariantId): Check {
 function callsOf({ history }: Played): Call[] {
   const passed = new Map(history.flatMap((each) => (each.type === 'passed' ? [[each.call, each] as const] : [])))
   return history.flatMap((each) => (each.type === 'passing' ? [{ ...each, passed: passed.get(each.call) }] : []))
+}
+
+/** A time in ms in which all sessions of killed clients expire. */
+function expiry({ scenario: { sessionTimeout, clients } }: Played): number {
+  const longest = clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => each.sessionTimeout))
+  return 2 * Math.max(sessionTimeout, ...longest) + 5_000
 }
 
 function sizeOf({ scenario }: Played): number {

@@ -4,6 +4,7 @@ import type { Check, Violation } from './check.ts'
 import {
   callsInTime,
   insideTogether,
+  departures,
   leftTogether,
   nothingLeftBesideWaits,
   openedOnce,
@@ -51,7 +52,16 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
   Counter: [...common, nothingLeft, everyWorkerEnds, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
-  DoubleBarrier: [...common, nothingLeft, everyWorkerEnds, insideTogether, openings, leftTogether, callsInTime('D3')],
+  DoubleBarrier: [
+    ...common,
+    nothingLeft,
+    everyWorkerEnds,
+    insideTogether,
+    openings,
+    leftTogether,
+    departures,
+    callsInTime('D3'),
+  ],
   Group: [...common, nothingLeft, ...groupChecks],
 }
 

@@ -41,7 +41,7 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Member.enter',
-        find: 'ready.stat !== undefined && ready.stat.czxid > czxid',
+        find: 'ready.stat !== undefined && ready.stat.mzxid > czxid',
         replace: 'ready.stat !== undefined',
       },
     ],
@@ -50,7 +50,11 @@ export const barrierBugs: readonly PlantedBug[] = [
     name: 'a member is woken by any event of the ready node',
     recipe: 'DoubleBarrier',
     edits: [
-      { in: 'Member.enter', find: "if (event === 'NodeCreated') return", replace: 'if (event !== `${czxid}`) return' },
+      {
+        in: 'Member.enter',
+        find: "if (event === 'NodeCreated' || event === 'NodeDataChanged') return",
+        replace: 'if (event !== `${czxid}`) return',
+      },
     ],
   },
   {
@@ -68,6 +72,11 @@ export const barrierBugs: readonly PlantedBug[] = [
         replace: 'void this.#othersGone(round, signal).catch(() => {})',
       },
     ],
+  },
+  {
+    name: 'a member that leaves waits for those that have not entered',
+    recipe: 'DoubleBarrier',
+    edits: [{ in: 'Member.#list', find: 'ready?.mzxid ?? stat.pzxid', replace: 'stat.pzxid' }],
   },
   {
     name: 'a member that gives up leaves its node',

@@ -1,5 +1,4 @@
-// A seed decides which faults of servers, links and clients happen while six processes contend for a lock, a shared lock
-// and an election:
+// A seed decides which faults of servers, links and clients happen while six processes use all recipes:
 //
 //     pnpm chaos --seconds 600 --seed 7
 //

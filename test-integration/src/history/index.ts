@@ -1,3 +1,3 @@
-export { append, type Entry, readLatest, readLog, turnsOf } from './log.ts'
+export { append, type Entry, type Note, permitsOf, readLatest, readLog, turn, turnsOf, type Unwritten } from './log.ts'
 export { machineTime } from './machine-time.ts'
-export { longestGap, type Mode, outOfOrder, type Overlap, overlaps, type Turn } from './turns.ts'
+export { byPermit, longestGap, type Mode, outOfOrder, type Overlap, overlaps, type Turn } from './turns.ts'

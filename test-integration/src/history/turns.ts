@@ -6,6 +6,8 @@ export interface Turn {
   readonly contender: string
   readonly mode: Mode
   readonly token: bigint
+  /** Which permits of a semaphore. */
+  readonly permits?: readonly number[] | undefined
   /** Machine time in ms. */
   readonly from: number
   /** The time from which the holder knew, or could know, that it no longer held. */
@@ -35,6 +37,12 @@ export function outOfOrder(turns: readonly Turn[]): Overlap[] {
     .slice(1)
     .map((turn, index): Overlap => [alone[index]!, turn])
     .filter(([earlier, later]) => earlier.token >= later.token)
+}
+
+/** The turns with each permit of a semaphore: each list is to be compared as the turns of a lock are. */
+export function byPermit(turns: readonly Turn[]): Turn[][] {
+  const permits = new Set(turns.flatMap((turn) => turn.permits ?? []))
+  return [...permits].map((permit) => turns.filter((turn) => turn.permits?.includes(permit)))
 }
 
 /** The longest time between the end of one turn and the beginning of the next, in ms. */

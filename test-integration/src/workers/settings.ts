@@ -4,7 +4,7 @@ import type { HeldWhile } from '@zk/recipes'
 export interface WorkerSettings {
   readonly connectString: string
   readonly path: string
-  /** The file of the history log (for `mixed`, its folder). */
+  /** The file of the history log (for `chaos`, its folder). */
   readonly log: string
   readonly name: string
   /** The number of contenders in this process. They share its clients evenly. */
@@ -16,8 +16,13 @@ export interface WorkerSettings {
   readonly turn: number
   readonly sessionTimeout: number
   readonly heldWhile?: HeldWhile
+  /** How many permits a semaphore has. */
+  readonly permits?: number
   /** The time between two calls of `addAuth` with the same credential, in ms. @default none */
   readonly addAuthEvery?: number
+  /** The place of a process in a crowd, and how many were there before it. */
+  readonly slot?: number
+  readonly generation?: number
 }
 
 export function readSettings(): WorkerSettings {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Acquirable, connect, type Held, LockLostError, type ZooKeeper } from '@zk/recipes'
-import { append, type Mode } from '../history/index.ts'
+import { append, type Mode, permitsOf } from '../history/index.ts'
 import type { WorkerSettings } from './settings.ts'
 
-export type Choice = { readonly mode: Mode; readonly acquirable: Acquirable<Held> }
+export type Choice = { readonly mode: Mode; readonly acquirable: Pick<Acquirable<Held>, 'acquire'> }
 
 /** Runs the contenders of this process. Each takes its turns on the locks that `choose` returns, and logs them. */
 export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper) => () => Choice): Promise<void> {
@@ -22,7 +22,7 @@ export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper
 async function takeTurn({ log, turn }: WorkerSettings, contender: string, { mode, acquirable }: Choice): Promise<void> {
   const held = await acquirable.acquire()
   const token = String(held.fencingToken)
-  append(log, { contender, mode, what: 'gained', token })
+  append(log, { contender, mode, what: 'gained', token, permits: permitsOf(held) })
   try {
     await sleep(Math.random() * turn, undefined, { signal: held.signal })
     held.throwIfLost()

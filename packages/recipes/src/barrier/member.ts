@@ -28,12 +28,14 @@ export interface MemberOptions {
   readonly acl: readonly ACL[] | undefined
 }
 
-/** The others that were inside when this one left. A member that enters later is of the next round. */
+/** The others that were inside when this one left. Those that enter later are of the next round. */
 interface Round {
   /** The names of those that may still be there. */
   readonly others: Set<string>
-  /** The zxid of the list: nodes that were made later are not meant. */
+  /** The last opening by then: nodes that were made later are not meant. They have not entered, and may wait for this round to end. */
   readonly zxid: bigint
+  /** The version of `ready` then. It is undefined without one: another program has deleted it. */
+  readonly version: number | undefined
   /** The first by name stays to the end: the others wait for it alone, and it waits for one after the other. */
   readonly isFirst: boolean
 }
@@ -94,15 +96,15 @@ export class Member {
       try {
         this.#present = await looking.members
         this.#throwIfOver()
-        // One that is older is of an earlier round: all that were in it have died.
-        if (ready.stat !== undefined && ready.stat.czxid > czxid) return
+        // One that is older is of an earlier round: those in it still leave, or have all died.
+        if (ready.stat !== undefined && ready.stat.mzxid > czxid) return
         if (!this.#present.includes(nameIn(this.path))) throw new NodeVanished()
         if (this.#present.length >= size) {
           if (await this.#open(ready.stat)) return
           continue
         }
         const event = await this.#changed(ready, connection?.signal)
-        if (event === 'NodeCreated') return this.#throwIfOver()
+        if (event === 'NodeCreated' || event === 'NodeDataChanged') return this.#throwIfOver()
       } finally {
         this.#unwatch(ready)
       }
@@ -120,8 +122,8 @@ export class Member {
   }
 
   /**
-   * Makes `ready` anew, if `size` members are there at that moment: all that wait then are woken by it, and were among them. False
-   * when it must look again: one has gone, or another member was faster.
+   * Writes `ready`, if `size` members are there at that moment: all that wait then are woken by it, and were among them. Its
+   * version counts the openings. False when it must look again: one has gone, or another member was faster.
    */
   async #open(known: Stat | undefined): Promise<boolean> {
     const { acl, size } = this.#options
@@ -129,12 +131,13 @@ export class Member {
     const others = this.#present.filter((name) => name !== own)
     const checks = [own, ...others.slice(0, size - 1)].map((name) => op.check(this.#pathOf(name)))
     const ready = this.#pathOf(READY)
-    const renewing = [...(known === undefined ? [] : [op.delete(ready)]), op.create(ready, '', { acl })]
+    const opening =
+      known === undefined ? op.create(ready, '', { acl }) : op.setData(ready, '', { version: known.version })
     try {
-      await retry(this.#zk, () => this.#zk.multi([...checks, ...renewing], this.#pinned))
+      await retry(this.#zk, () => this.#zk.multi([...checks, opening], this.#pinned))
       return true
     } catch (error) {
-      if (KeeperError.is(error, 'NodeExists', 'NoNode')) return false
+      if (KeeperError.is(error, 'NodeExists', 'NoNode', 'BadVersion')) return false
       throw error
     }
   }
@@ -182,30 +185,35 @@ export class Member {
     const round = (this.#round ??= await this.#list())
     if (!round.isFirst) await this.remove()
     await this.#othersGone(round, signal)
-    if (round.isFirst) await this.#removeLast()
+    if (round.isFirst) await this.#removeLast(round)
     else await this.#removeOldReady(round, signal)
   }
 
   async #list(): Promise<Round> {
     this.#gone.signal.throwIfAborted()
-    const { children, stat } = await retry(this.#zk, () => this.#checkAndList())
+    const { ready, list } = await retry(this.#zk, () => this.#checkAndList())
+    const { children, stat } = list
     const own = nameIn(this.path)
     const members = children.filter(isMember)
     if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
     const others = new Set(members.filter((name) => name !== own))
-    return { others, zxid: stat.pzxid, isFirst: [...others].every((name) => own < name) }
+    const isFirst = [...others].every((name) => own < name)
+    return { others, zxid: ready?.mzxid ?? stat.pzxid, version: ready?.version, isFirst }
   }
 
   /**
    * In one segment. The list comes behind a committed request: so it shows all that had entered by now, also those that came later
-   * than `size`. A sync is not enough: a leader that lags answers it at once.
+   * than `size`. A sync is not enough: a leader that lags answers it at once. `ready` comes first: so all that it has let in, and
+   * that are not gone, are in the list.
    */
-  async #checkAndList(): Promise<Children> {
+  async #checkAndList(): Promise<{ readonly ready: Stat | undefined; readonly list: Children }> {
     const checking = this.#zk.multi([op.check(this.path)], this.#pinned)
+    const looking = this.#zk.exists(this.#pathOf(READY), this.#pinned)
     const listing = this.#zk.getChildren(this.#barrier, this.#pinned)
+    looking.catch(() => {})
     listing.catch(() => {})
     await checking
-    return await listing
+    return { ready: await looking, list: await listing }
   }
 
   async #othersGone({ others, zxid, isFirst }: Round, signal: AbortSignal): Promise<void> {
@@ -248,11 +256,13 @@ export class Member {
     return await this.#zk.existsAndWatch(this.#pathOf(name), { signal })
   }
 
-  /** With its node goes `ready`: all others wait for this. */
-  async #removeLast(): Promise<void> {
+  /** With its node goes `ready`: all others wait for this. It stays when it has let others in meanwhile. */
+  async #removeLast({ version }: Round): Promise<void> {
     this.#stop()
-    const both = [op.delete(this.path), op.delete(this.#pathOf(READY))]
-    await retry(this.#zk, () => this.#zk.multi(both, this.#pinned)).catch(() => {})
+    if (version !== undefined) {
+      const both = [op.delete(this.path), op.delete(this.#pathOf(READY), { version })]
+      await retry(this.#zk, () => this.#zk.multi(both, this.#pinned)).catch(() => {})
+    }
     await this.remove()
   }
 
@@ -261,10 +271,13 @@ export class Member {
     const ready = this.#pathOf(READY)
     const reading = () => this.#zk.exists(ready, { signal })
     const stat = await retryAcrossSessions(this.#zk, reading, signal)
-    if (stat === undefined || stat.czxid > zxid) return
+    if (stat === undefined || stat.mzxid > zxid) return
+    const { version } = stat
     const deleting = (options: CallOptions) =>
-      retryAcrossSessions(this.#zk, () => this.#zk.delete(ready, options), signal)
-    await ifMissing(deleting, { signal }, undefined)
+      retryAcrossSessions(this.#zk, () => this.#zk.delete(ready, { ...options, version }), signal)
+    await ifMissing(deleting, { signal }, undefined).catch((error: unknown) => {
+      if (!KeeperError.is(error, 'BadVersion')) throw error
+    })
   }
 
   /** Gives up: deletes the node, in the background until that is confirmed or the session has ended. Idempotent. */

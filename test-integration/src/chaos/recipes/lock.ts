@@ -1,0 +1,17 @@
+import { Lock } from '@zk/recipes'
+import type { Entry } from '../../history/index.ts'
+import { Holder, judgeHolds } from '../holds.ts'
+import type { Recipe } from '../recipe.ts'
+
+export const lock: Recipe<Entry> = {
+  name: 'lock',
+  weakAfter: 'held',
+  keeps: [''],
+  contenders(stage, log) {
+    const { zk, path, process: label, heldWhile } = stage
+    const lock = new Lock(zk, path, { label, heldWhile })
+    const takeTurn = (contender: string) => new Holder(stage, log, contender).takeTurn('exclusive', lock)
+    return { one: takeTurn, other: takeTurn }
+  },
+  judge: (entries) => judgeHolds(entries),
+}

@@ -1,0 +1,182 @@
+// The checks of the chaos find what breaks a promise. The histories are made up, with times in ms.
+import { describe, expect, test } from 'vitest'
+import type { Recipe, Verdict } from '../src/chaos/recipe.ts'
+import { barrier } from '../src/chaos/recipes/barrier.ts'
+import { counter } from '../src/chaos/recipes/counter.ts'
+import { doubleBarrier } from '../src/chaos/recipes/double-barrier.ts'
+import { group } from '../src/chaos/recipes/group.ts'
+import { lock } from '../src/chaos/recipes/lock.ts'
+import { semaphore } from '../src/chaos/recipes/semaphore.ts'
+import type { Note } from '../src/history/index.ts'
+
+/** Judges the notes, in the order of their times. */
+function judge<N extends Note>(recipe: Recipe<N>, notes: readonly NoInfer<N>[]): Omit<Verdict, 'recipe'> {
+  return recipe.judge(notes.toSorted((one, other) => one.at - other.at))
+}
+
+type NotesOf<R> = R extends Recipe<infer N> ? N : never
+
+describe('Chaos', () => {
+  const exclusive = { mode: 'exclusive' } as const
+  const hold = (contender: string, token: string, from: number, to: number, permits?: readonly number[]) => [
+    { ...exclusive, contender, what: 'asked' as const, token: '', at: from - 5 },
+    { ...exclusive, contender, what: 'gained' as const, token, at: from, permits },
+    { ...exclusive, contender, what: 'held' as const, token, at: to },
+    { ...exclusive, contender, what: 'ended' as const, token, at: to, why: 'finished' },
+  ]
+
+  test('finds two holders of a lock, and tokens that do not rise', () => {
+    expect(judge(lock, [...hold('a', '1', 10, 20), ...hold('b', '2', 30, 40)])).toMatchObject({
+      done: 2,
+      violations: [],
+    })
+    expect(judge(lock, [...hold('a', '1', 10, 20), ...hold('b', '2', 19, 40)]).violations).toHaveLength(1)
+    expect(judge(lock, [...hold('a', '2', 10, 20), ...hold('b', '1', 30, 40)]).violations).toHaveLength(1)
+  })
+
+  describe('of a semaphore with 3 permits', () => {
+    const three = [...hold('a', '1', 10, 100, [0, 1]), ...hold('b', '2', 20, 100, [2])]
+    const resize = (number: number, from: number, to?: number): NotesOf<typeof semaphore>[] => {
+      const note = { contender: 'r', nth: from, number }
+      return [
+        { ...note, what: 'resizing', at: from },
+        ...(to === undefined ? [] : [{ ...note, what: 'resized' as const, at: to }]),
+      ]
+    }
+
+    test('finds two holders of one permit', () => {
+      expect(judge(semaphore, three).violations).toEqual([])
+      const { violations } = judge(semaphore, [...hold('a', '1', 10, 100, [0]), ...hold('b', '2', 20, 100, [0])])
+      expect(violations).toHaveLength(1)
+      expect(violations[0]).toMatch(/^held at once/)
+    })
+
+    test('finds more permits than are stored', () => {
+      const four = [...three, ...hold('c', '3', 30, 40, [3])]
+      expect(judge(semaphore, four).violations).toHaveLength(1)
+      // Whatever may be stored at some moment of the wait is enough.
+      expect(judge(semaphore, [...four, ...resize(4, 5, 9)]).violations).toEqual([])
+      expect(judge(semaphore, [...four, ...resize(4, 1)]).violations).toEqual([])
+      expect(judge(semaphore, [...four, ...resize(4, 1, 2), ...resize(3, 3, 4)]).violations).toHaveLength(1)
+      expect(judge(semaphore, [...four, ...resize(4, 1, 2), ...resize(3, 3, 27)]).violations).toEqual([])
+      expect(judge(semaphore, [...four, ...resize(4, 31, 32)]).violations).toHaveLength(1)
+    })
+  })
+
+  describe('of a counter', () => {
+    let nth = 0
+    const change = (delta: number, at: number, end: { value: number } | 'unknown' | 'failed' | 'dead') => {
+      const note = { contender: 'a', nth: nth++, delta: String(delta) }
+      const began = { ...note, what: 'changing' as const, at }
+      if (end === 'dead') return [began]
+      if (typeof end === 'string') return [began, { ...note, what: end, why: 'RequestTimeout', at: at + 1 }]
+      return [began, { ...note, what: 'changed' as const, value: String(end.value), at: at + 1 }]
+    }
+    const final = (value: number) => ({ contender: 'the end', what: 'final' as const, value: String(value), at: 1_000 })
+    const two = [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 12 })]
+
+    test.each<[string, NotesOf<typeof counter>[], number]>([
+      ['no change that is lost or happens twice', [...two, final(12)], 0],
+      ['a change that is lost', [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 7 }), final(7)], 1],
+      ['a change that happened twice', [...two, final(19)], 1],
+      ['no unknown change that happened', [...two, ...change(100, 5, 'unknown'), final(112)], 0],
+      ['no unknown change that did not happen', [...two, ...change(100, 5, 'unknown'), final(12)], 0],
+      ['an unknown change that happened twice', [...two, ...change(100, 5, 'unknown'), final(212)], 1],
+      ['a failed change that happened', [...two, ...change(100, 5, 'failed'), final(112)], 1],
+      ['no change of a dead process', [...two, ...change(100, 5, 'dead'), ...change(3, 6, 'dead'), final(115)], 0],
+      [
+        'a change that happened before its call',
+        [...change(5, 10, { value: 12 }), ...change(7, 20, { value: 7 }), final(12)],
+        1,
+      ],
+    ])('finds %s', (_, notes, found) => {
+      expect(judge(counter, notes).violations).toHaveLength(found)
+    })
+  })
+
+  describe('of a group', () => {
+    const step = (what: 'writing' | 'written' | 'left', at: number, rest: { number?: number; czxid?: string }) => ({
+      contender: 'a',
+      member: 'm',
+      what,
+      at,
+      ...rest,
+    })
+    const look = (from: number, members: { member: string; number: number; czxid: string }[]) => ({
+      contender: 'b',
+      what: 'listed' as const,
+      from,
+      at: from + 5,
+      members,
+    })
+    const life = [
+      step('writing', 10, { number: 1 }),
+      step('written', 20, { number: 1, czxid: '7' }),
+      step('writing', 50, { number: 2 }),
+      step('written', 60, { number: 2, czxid: '7' }),
+      step('left', 90, { czxid: '7' }),
+    ]
+    const seen = (number: number, czxid = '7') => [{ member: 'm', number, czxid }]
+
+    test.each<[string, NotesOf<typeof group>, number]>([
+      ['no list with the last data', look(30, seen(1)), 0],
+      ['a list without a member', look(30, []), 1],
+      ['a list with another node of the member', look(30, seen(1, '6')), 1],
+      ['no list without a member that may be gone', look(65, []), 0],
+      ['no list with data that is being written', look(52, seen(2)), 0],
+      ['a list with data that is not written yet', look(30, seen(2)), 1],
+      ['a list with old data', look(65, seen(1)), 1],
+      ['no list with a member that is leaving', look(85, seen(2)), 0],
+      ['a list with a member that has left', look(95, seen(2)), 1],
+      ['a list that went back', { contender: 'b', member: 'm', what: 'went back', czxid: '6', at: 70 }, 1],
+    ])('finds %s', (_, note, found) => {
+      expect(judge(group, [...life, note]).violations).toHaveLength(found)
+    })
+  })
+
+  test('finds a wait that passed a closed barrier', () => {
+    const closed = [
+      { contender: 'a', what: 'set', barrier: 'a', at: 10 },
+      { contender: 'a', what: 'removing', barrier: 'a', at: 50 },
+    ] as const
+    const pass = (name: string, from: number, to: number): NotesOf<typeof barrier>[] => [
+      { contender: 'b', what: 'waiting', barrier: name, at: from },
+      { contender: 'b', what: 'passed', barrier: name, at: to },
+    ]
+    expect(judge(barrier, [...closed, ...pass('a', 20, 40)]).violations).toHaveLength(1)
+    for (const passed of [pass('a', 20, 51), pass('a', 5, 40), pass('c', 20, 40)]) {
+      expect(judge(barrier, [...closed, ...passed])).toMatchObject({ done: 1, violations: [] })
+    }
+  })
+
+  describe('of a double barrier of 4 members', () => {
+    type Step = NotesOf<typeof doubleBarrier>
+    const member = (slot: number, times: Partial<Record<Step['what'], number>>, sessions = ['s', 's']): Step[] =>
+      Object.entries(times).map(([what, at]) => ({
+        contender: `${slot}.0 member`,
+        slot,
+        what: what as Step['what'],
+        at,
+        session: `${slot}${sessions[what === 'entered' ? 0 : 1]}`,
+      }))
+    const usual = { entering: 10, entered: 20, leaving: 30, left: 40, gone: 41 }
+    const three = [0, 1, 2].flatMap((slot) => member(slot, usual))
+
+    test('finds members that entered too early', () => {
+      expect(judge(doubleBarrier, [...three, ...member(3, usual)])).toMatchObject({ done: 4, violations: [] })
+      expect(judge(doubleBarrier, three).violations).toHaveLength(3)
+      // One that has died may be there until its node is gone.
+      expect(judge(doubleBarrier, [...three, ...member(3, { entering: 5, gone: 11 })]).violations).toEqual([])
+      expect(judge(doubleBarrier, [...three, ...member(3, { entering: 5, gone: 9 })]).violations).toHaveLength(3)
+      expect(judge(doubleBarrier, [...three, ...member(3, { entering: 21, gone: 30 })]).violations).toHaveLength(3)
+    })
+
+    test('finds members that left too early', () => {
+      const late = { entering: 10, entered: 20, leaving: 45, left: 50, gone: 51 }
+      expect(judge(doubleBarrier, [...three, ...member(3, late)]).violations).toHaveLength(3)
+      // It has entered after they left, or its session has ended.
+      expect(judge(doubleBarrier, [...three, ...member(3, { ...late, entered: 35 })]).violations).toEqual([])
+      expect(judge(doubleBarrier, [...three, ...member(3, late, ['s', 't'])]).violations).toEqual([])
+    })
+  })
+})
