@@ -11,6 +11,7 @@ const common = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
 const recipes = {
   Lock: new Set([...common, 'reentrant']),
   SharedLock: new Set(common),
+  MultiLock: new Set(common),
   LeaderElection: new Set(['data', 'acl', 'heldWhile', 'followerRelayDelay']),
   Semaphore: new Set([...common, 'permits']),
 } as const satisfies Record<string, ReadonlySet<string>>

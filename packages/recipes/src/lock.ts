@@ -42,6 +42,7 @@ export interface ExclusiveLockOptions extends LockOptions {
 export class Lock implements Acquirable<Held> {
   /** The path that was given: the parent of the contenders' nodes. */
   readonly path: string
+  readonly #queue: Queue
   readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
@@ -50,7 +51,8 @@ export class Lock implements Acquirable<Held> {
     const { label = '', reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.rivals)
     this.path = path
-    this.#queueLock = new QueueLock(queue, exclusive, { data: label, ...others }, plainHold)
+    this.#queue = queue
+    this.#queueLock = QueueLock.of({ queue, role: exclusive }, { data: label, ...others }, plainHold)
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
@@ -81,7 +83,6 @@ export class Lock implements Acquirable<Held> {
   /** All contenders, oldest first: the first one holds, the others wait. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
-    const { queue } = this.#queueLock
-    return await within(queue, 'contenders', options, (limited) => queue.contenders(limited))
+    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
   }
 }
