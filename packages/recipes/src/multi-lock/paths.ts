@@ -23,12 +23,14 @@ export function checkPaths(paths: unknown): asserts paths is readonly MultiLockP
     const next = sorted[index + 1]
     if (next === undefined || !next.startsWith(path)) continue
     const [one, other] = [path.slice(0, -1), next.slice(0, -1)]
-    throw new TypeError(one === other ? `paths has ${one} twice` : `${other} lies in ${one}: paths must not lie in each other`)
+    throw new TypeError(
+      one === other ? `paths has ${one} twice` : `${other} lies in ${one}: paths must not lie in each other`,
+    )
   }
 }
 
 function checkPath(each: Partial<Exclude<MultiLockPath, string>> | undefined, index: number): void {
-  if (typeof each === 'string') return validatePath(each)
+  if (typeof each === 'string') return void validatePath(each)
   if (typeof each?.path !== 'string' || (each.mode !== 'read' && each.mode !== 'write')) {
     throw new TypeError(`paths[${index}] must be a path, or { path, mode: 'read' } or { path, mode: 'write' }`)
   }
