@@ -1,0 +1,99 @@
+// The invariants of several locks at once. Each path is looked at by itself.
+import type { Recorded } from '../history/history.ts'
+import type { Life } from '../history/server-log.ts'
+import type { Played } from '../history/played.ts'
+import { exclude, kindOfNode } from '../scenario/scenario.ts'
+import { heldOnTrust } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+
+type Grant = Extract<Recorded, { type: 'granted' }>
+
+/** Whether two nodes of one path exclude each other; never if their paths differ. */
+function clash(one: string, other: string): boolean {
+  return parentOf(one) === parentOf(other) && exclude(kindOfNode(one)!, kindOfNode(other)!)
+}
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'))
+
+/** M1: no path has two holders that exclude each other at the same time, in true time. What counts as holding is said at I1. */
+export const oneHolderOfEach: Check = (played) => {
+  const onTrust = heldOnTrust(played)
+  const holders = new Map<number, Grant>()
+  const stalled = new Set<number>()
+  const violations: Violation[] = []
+  const look = (at: number) => {
+    const awake = [...holders.values()].filter(({ client }) => !stalled.has(client))
+    for (const one of awake) {
+      for (const other of awake) {
+        if (one.attempt >= other.attempt) continue
+        const node = nodesOf(one).find((each) => nodesOf(other).some((another) => clash(each, another)))
+        if (node === undefined) continue
+        const what = `attempts ${one.attempt} and ${other.attempt} hold at once, also ${parentOf(node)}`
+        violations.push({ invariant: 'M1', at, what })
+      }
+    }
+  }
+  for (const each of played.history) {
+    if (each.type === 'granted' && !nodesOf(each).some((path) => onTrust.has(path))) {
+      holders.set(each.attempt, each)
+      look(each.at)
+    } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
+    else if (each.type === 'lost') holders.delete(each.attempt)
+    else if (each.type === 'killed') {
+      for (const [attempt, { client }] of holders) if (client === each.client) holders.delete(attempt)
+    } else if (each.type === 'stalled') stalled.add(each.client)
+    else if (each.type === 'awake') {
+      stalled.delete(each.client)
+      look(each.at)
+    }
+  }
+  return violations.slice(0, 1)
+}
+
+/** M2: a grant has a token for each path, the czxid of its node, and all of its nodes were made by one transaction. */
+export const tokensAreOfNodes: Check = ({ history, log }) =>
+  grantsOf(history).flatMap((grant): Violation[] => {
+    const { attempt, at, fence } = grant
+    const czxids = nodesOf(grant).map((path) => log.lives.get(path)?.czxid)
+    const areAlike = czxids.every((czxid, index) => czxid === fence && grant.tokens?.[index] === czxid)
+    if (areAlike) return []
+    return [
+      { invariant: 'M2', at, what: `attempt ${attempt} has the tokens ${grant.tokens?.join()}, not ${czxids.join()}` },
+    ]
+  })
+
+/**
+ * M3: at the time of a grant no older node that excludes it was left on any of its paths; and when one had been there, all nodes
+ * of the grant were checked by a committed request after it was gone.
+ */
+export const eachIsProven: Check = ({ history, log }) =>
+  grantsOf(history).flatMap((grant): Violation[] => {
+    const wrong = (what: string): Violation[] => [
+      { invariant: 'M3', at: grant.at, what: `attempt ${grant.attempt} ${what}` },
+    ]
+    const nodes = nodesOf(grant).map((path) => log.lives.get(path))
+    const older = nodes.flatMap((node) => (node === undefined ? [] : olderThan(node, log)))
+    const present = older.find(({ end }) => end === undefined || end.at > Math.ceil(grant.at))
+    if (present !== undefined) return wrong(`was granted while ${present.path} was there`)
+    const last = older.reduce((max, { end }) => (end!.zxid > max ? end!.zxid : max), grant.fence)
+    if (last === grant.fence) return []
+    const unchecked = nodes.find(
+      (node) => !log.checks.some(({ path, zxid, at }) => path === node?.path && zxid > last && at <= grant.at),
+    )
+    return unchecked === undefined ? [] : wrong(`was granted without a check of ${unchecked.path}`)
+  })
+
+function olderThan(node: Life, log: Played['log']): Life[] {
+  return [...log.lives.values()].filter(
+    (other) => other.owner !== 0n && other.place < node.place && clash(other.path, node.path),
+  )
+}
+
+function grantsOf(history: Played['history']): Grant[] {
+  return history.filter((each) => each.type === 'granted')
+}
+
+/** The nodes of all paths of a grant. */
+function nodesOf({ path, nodes = [path] }: Grant): readonly string[] {
+  return nodes
+}
