@@ -1,6 +1,7 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import type { OwnNodes } from './queue/own-node.ts'
+import { Task } from './deadlock/task.ts'
+import { type OwnNodes, parentOf } from './queue/own-node.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
@@ -47,6 +48,8 @@ export class Held implements AsyncDisposable {
   readonly #terms: HoldTerms
   readonly #watches: readonly OwnNodeWatch[]
   readonly #keeper: LeaseKeeper
+  /** With `detectDeadlocks`. */
+  readonly #task: Task | undefined
   readonly #kind: string
   readonly #since: number
   /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
@@ -75,6 +78,9 @@ export class Held implements AsyncDisposable {
     // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
     const gone = () => this.isHeld() && this.lose('NodeGone')
     this.#watches = this.paths.map((path) => new OwnNodeWatch(zk, session, path, gone))
+    const { detection } = terms
+    this.#task = detection && Task.of(session, detection)
+    this.#task?.holds(zk, nodes, detection!.label)
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
@@ -237,6 +243,7 @@ export class Held implements AsyncDisposable {
     if (this.#loss !== undefined) return
     for (const each of this.#watches) each.stop()
     this.#keeper.remove(this)
+    this.#task?.lost(this.#zk, this.paths)
     const loss: Loss = { reason, cause, error: undefined }
     this.#loss = loss
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)
@@ -329,11 +336,6 @@ export class Held implements AsyncDisposable {
       results: results?.slice(checks),
     })
   }
-}
-
-/** The path above this one. */
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'))
 }
 
 /** The codes of requests that no server has answered. */

@@ -1,7 +1,7 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkCall, checkRecipe } from './checks.ts'
-import type { LockOptions } from './lock.ts'
+import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
 import { checkPaths, type MultiLockPath, pathOf } from './multi-lock/paths.ts'
 import { MultiHeld } from './multi-lock/multi-held.ts'
 import type { Entries } from './queue/contender.ts'
@@ -31,10 +31,9 @@ export class MultiLock implements Acquirable<MultiHeld> {
   readonly #queues: readonly Queue[]
   readonly #queueLock: QueueLock<MultiHeld>
 
-  constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions = {}) {
+  constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions & DeadlockOptions = {}) {
     checkPaths(paths)
     for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options)
-    const { label = '', ...others } = options
     const entries = paths.map((each): Entry => {
       const role = roles[typeof each === 'string' ? 'exclusive' : each.mode]
       return { role, queue: new Queue(zk, pathOf(each), role.rivals) }
@@ -45,7 +44,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
     this.#queueLock = new QueueLock(
       subject,
       entries as unknown as Entries,
-      { data: label, ...others },
+      nodeOptionsOf(options),
       (...granted) => new MultiHeld(...granted),
     )
   }

@@ -3,7 +3,7 @@ import type { Acquirable } from './acquirable.ts'
 import { checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
-import type { LockOptions } from './lock.ts'
+import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { reader, writer } from './queue/roles.ts'
 import { within } from './queue/wait.ts'
@@ -32,12 +32,11 @@ export class SharedLock {
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
-  constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: LockOptions & DeadlockOptions = {}) {
     checkRecipe('SharedLock', zk, path, options)
-    const { label = '', ...others } = options
     this.path = path
     const queue = new Queue(zk, path, reader.rivals)
-    const nodeOptions = { data: label, ...others }
+    const nodeOptions = nodeOptionsOf(options)
     this.#queue = queue
     this.read = QueueLock.of({ queue, role: reader }, nodeOptions, plainHold)
     this.write = QueueLock.of({ queue, role: writer }, nodeOptions, (_, ...granted) => new WriteHeld(queue, ...granted))

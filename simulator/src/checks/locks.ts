@@ -3,7 +3,7 @@ import type { Recorded } from '../history/history.ts'
 import type { Life } from '../history/server-log.ts'
 import type { Played } from '../history/played.ts'
 import { exclude, kindOfNode } from '../scenario/scenario.ts'
-import { heldOnTrust } from './attempts.ts'
+import { attemptsOf, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 type Grant = Extract<Recorded, { type: 'granted' }>
@@ -63,23 +63,23 @@ export const tokensAreOfNodes: Check = ({ history, log }) =>
   })
 
 /**
- * M3: at the time of a grant no older node that excludes it was left on any of its paths; and when one had been there, all nodes
- * of the grant were checked by a committed request after it was gone.
+ * M3: at the time of a grant no older node that excludes it was left on any of its paths. When it had to wait for one, all nodes of
+ * the grant were checked by a committed request after the last of them was gone.
  */
 export const eachIsProven: Check = ({ history, log }) =>
-  grantsOf(history).flatMap((grant): Violation[] => {
-    const wrong = (what: string): Violation[] => [
-      { invariant: 'M3', at: grant.at, what: `attempt ${grant.attempt} ${what}` },
-    ]
-    const nodes = nodesOf(grant).map((path) => log.lives.get(path))
-    const older = nodes.flatMap((node) => (node === undefined ? [] : olderThan(node, log)))
-    const present = older.find(({ end }) => end === undefined || end.at > Math.ceil(grant.at))
+  attemptsOf({ history }).flatMap(({ id, granted, queued }): Violation[] => {
+    if (granted === undefined) return []
+    const { at, fence } = granted
+    const wrong = (what: string): Violation[] => [{ invariant: 'M3', at, what: `attempt ${id} ${what}` }]
+    const nodes = nodesOf(granted).map((path) => log.lives.get(path)!)
+    const older = nodes.flatMap((node) => olderThan(node, log))
+    const present = older.find(({ end }) => end === undefined || end.at > Math.ceil(at))
     if (present !== undefined) return wrong(`was granted while ${present.path} was there`)
-    const last = older.reduce((max, { end }) => (end!.zxid > max ? end!.zxid : max), grant.fence)
-    if (last === grant.fence) return []
-    const unchecked = nodes.find(
-      (node) => !log.checks.some(({ path, zxid, at }) => path === node?.path && zxid > last && at <= grant.at),
-    )
+    if (!queued.some((each) => each.at >= nodes[0]!.createdAt)) return []
+    const last = older.reduce((max, { end }) => (end!.zxid > max ? end!.zxid : max), fence)
+    const isChecked = ({ path }: Life) =>
+      log.checks.some((each) => each.path === path && each.zxid > last && each.at <= at)
+    const unchecked = nodes.find((node) => !isChecked(node))
     return unchecked === undefined ? [] : wrong(`was granted without a check of ${unchecked.path}`)
   })
 

@@ -1,7 +1,9 @@
 // One contender: ephemeral sequential znodes of one session, one in each queue, from their creation to their removal. A lock has
 // one queue.
 import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
-import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
+import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
+import { Task, type TaskWait } from '../deadlock/task.ts'
+import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import type { ContenderList } from './contender-list.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
@@ -14,7 +16,7 @@ import { pinnedTo, retry } from './retry.ts'
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]
 
-export interface ContenderOptions extends NodeOptions, HoldOptions {
+export interface ContenderOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait in a queue. `ahead` makes the paths of the contenders ahead, oldest first. */
@@ -50,20 +52,35 @@ export class Contender {
   readonly #pinned: ReturnType<typeof pinnedTo>
   #entering: Promise<OwnNodes | undefined> | undefined
   #nodes: OwnNodes | undefined
+  #wait: TaskWait | undefined
+  #deadlocked: ((error: unknown) => void) | undefined
   #leaving: Promise<void> | undefined
 
   constructor(entries: Entries, options: ContenderOptions) {
     const { zk } = entries[0].queue
     const { session } = zk
-    const { remembersAhead, onQueued, data, acl } = options
+    const { remembersAhead, acl, detection } = options
+    const uuid = zk.runtime.uuid()
     this.#zk = zk
     this.session = session
     this.#options = options
     this.#pinned = pinnedTo(session)
+    const onQueued: ContenderOptions['onQueued'] =
+      detection === undefined
+        ? options.onQueued
+        : (ahead) => {
+            this.#beginWait()
+            options.onQueued(ahead)
+          }
     const ofLine = { remembersAhead, onQueued, throwIfLeaving: () => this.#throwIfLeaving() }
     this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
-    const plans = entries.map(({ queue, role: { kind } }) => ({ queue, kind, data }))
-    this.#create = new ProtectedCreate(session, zk.runtime.uuid(), plans, acl)
+    const marks = detection && entries.map(({ queue, role: { kind } }) => markOf(zk, queue.path, { kind, uuid }))
+    const plans = entries.map(({ queue, role: { kind } }, index) => ({
+      queue,
+      kind,
+      data: marks === undefined ? options.data : withMarks(options.data, marksBeside(marks, index)),
+    }))
+    this.#create = new ProtectedCreate(session, uuid, plans, acl)
   }
 
   /**
@@ -85,6 +102,10 @@ export class Contender {
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
+    return this.#options.detection === undefined ? this.#compete() : this.#unlessDeadlock(this.#compete())
+  }
+
+  #compete(): Promise<Grant> {
     const [line, other] = this.#lines
     if (other !== undefined) return this.#competeInAll()
     return line!.reachFront(
@@ -195,6 +216,32 @@ export class Contender {
     return grantOf(await Promise.all(this.#lines.map(reach))) ?? (await this.confirm())
   }
 
+  // --- with `detectDeadlocks` -----------------------------------------------------------------------------------
+
+  /** Rejects also when the wait would never end. */
+  async #unlessDeadlock(competing: Promise<Grant>): Promise<Grant> {
+    const deadlock = new Promise<never>((_, reject) => {
+      this.#deadlocked = reject
+    })
+    try {
+      return await Promise.race([competing, deadlock])
+    } finally {
+      this.#endWait()
+    }
+  }
+
+  #beginWait(): void {
+    const { detection } = this.#options
+    if (detection === undefined || this.#wait !== undefined || this.#deadlocked === undefined) return
+    const path = this.#lines.map(({ queue }) => queue.recipePath).join(', ')
+    this.#wait = { zk: this.#zk, path, nodes: this.#nodes!, label: detection.label, failed: this.#deadlocked }
+    Task.of(this.session, detection).begins(this.#wait)
+  }
+
+  #endWait(): void {
+    if (this.#wait !== undefined) Task.of(this.session, this.#options.detection!).ended(this.#wait)
+  }
+
   async #look(line: Line): Promise<Look<Grant>> {
     return { ahead: await line.look(), grant: undefined }
   }
@@ -245,6 +292,7 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
+    this.#endWait()
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))

@@ -35,6 +35,9 @@ export interface Placed {
 
 export const nameIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
+/** The path above this one. */
+export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
+
 /** Deletes the nodes, several in one transaction if that is possible: then all leave at once. See `deleteOwn`. */
 export function deleteAll(zk: ZooKeeper, session: Session, nodes: readonly Placed[]): Promise<void> {
   const [only, other] = nodes

@@ -16,7 +16,7 @@ import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from
 import { retry } from './retry.ts'
 import { type Subject, Wait, type Waiter, WaitLimit } from './wait.ts'
 
-export interface QueueLockOptions extends NodeOptions, HoldOptions {}
+export interface QueueLockOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {}
 
 /** What competes in one session for one call. A `Contender` is one. */
 export interface Competitor extends Owner, Waiter {

@@ -1,8 +1,8 @@
 import type { ZooKeeper } from '@zk/client'
-import { Held, type Owner, parentOf } from '../held.ts'
+import { Held, type Owner } from '../held.ts'
 import type { HoldTerms } from '../hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
-import type { OwnNodes } from '../queue/own-node.ts'
+import { type OwnNodes, parentOf } from '../queue/own-node.ts'
 
 /**
  * Permits of a `Semaphore`. They are held together: all are released together, and all are lost when the node of one is gone.
