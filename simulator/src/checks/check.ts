@@ -19,7 +19,7 @@ export type InvariantId =
   | `D${1 | 2 | 3}`
   | `G${1 | 2 | 3 | 4 | 5 | 6}`
   | `S${1 | 2 | 3}`
-  | `M${1 | 2 | 3}`
+  | `M${1 | 2 | 3 | 4 | 5}`
   | `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`
 
 /** Returns the violations of one invariant. It is a pure function. */

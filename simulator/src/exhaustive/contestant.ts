@@ -101,7 +101,8 @@ export class Contestant {
       case 'Semaphore':
         return permitsOf(new Semaphore(this.#zk!, PATH, { permits }), { count })
       case 'MultiLock':
-        return locksOf(this.#zk!, taskOf(this.#options))
+      case 'NestedLocks':
+        return locksOf(this.#zk!, taskOf(this.#options), recipe === 'NestedLocks')
     }
   }
 
@@ -151,6 +152,6 @@ function taskOf({ recipe, kind, locks: names }: ContestantOptions): Task {
     hold: [],
     writes: 'guarded',
     ...(locks && { locks }),
-    ...(locks?.length === 1 && { isPlain: true }),
+    ...(locks?.length === 1 && { taking: 'plain' }),
   }
 }

@@ -19,5 +19,5 @@ export const nodeOf = (call: number): string => `${CALLS}/${call}`
 /** The parents of contenders' nodes. The first one numbers them. */
 export function foldersOf({ recipe }: Pick<Scenario, 'recipe'>): readonly string[] {
   if (recipe === 'Semaphore') return [LOCKS, LEASES]
-  return recipe === 'MultiLock' ? lockNames.map(lockPath) : [PATH]
+  return recipe === 'MultiLock' || recipe === 'NestedLocks' ? lockNames.map(lockPath) : [PATH]
 }

@@ -250,7 +250,8 @@ export class Program implements Participant {
       case 'Semaphore':
         return permitsOf(semaphoreOf(this.#zk!, semaphore!, holdOptions), task)
       case 'MultiLock':
-        return locksOf(this.#zk!, task, holdOptions)
+      case 'NestedLocks':
+        return locksOf(this.#zk!, task, recipe === 'NestedLocks', holdOptions)
     }
   }
 

@@ -4,7 +4,7 @@ import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import { drawGroup } from './group.ts'
-import { drawLocks } from './locks.ts'
+import { drawLocks, drawNested } from './locks.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -100,7 +100,9 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
         ? plans.map((plan) => withEach(plan, () => drawPermitTask(permits, semaphore)))
         : drawnRecipe === 'MultiLock'
           ? plans.map((plan) => withEach(plan, () => drawLocks(locks)))
-          : plans,
+          : drawnRecipe === 'NestedLocks'
+            ? plans.map((plan) => withEach(withoutTimeouts(plan), () => drawNested(locks)))
+            : plans,
     faults: drawn,
     ...(semaphore && { semaphore }),
   }
@@ -123,6 +125,11 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
+}
+
+/** Each acquire waits as long as it takes. */
+function withoutTimeouts(plan: ClientPlan): ClientPlan {
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(({ timeout: _, ...task }) => task)) }
 }
 
 /** Adds to each task what its recipe needs besides. */
@@ -245,6 +252,7 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   LeaderElection: ['acquire', 'terms'],
   Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   MultiLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
+  NestedLocks: ['run'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

@@ -1,4 +1,5 @@
-// What histories of several locks have besides those of one, and how it is drawn: `MultiLock`.
+// What histories of several locks have besides those of one, and how it is drawn: `MultiLock`, and `NestedLocks`: plain locks that
+// are taken one by one, with `detectDeadlocks`, some of them beside a `MultiLock`.
 import type { Random } from '@zk/testing/internal'
 
 /** One lock of a task. */
@@ -18,8 +19,8 @@ export type LockName = (typeof lockNames)[number]
 export interface LocksTask {
   /** What it acquires, in this order. */
   readonly locks?: readonly LockChoice[]
-  /** Whether it takes one plain lock, in the lines of the others. */
-  readonly isPlain?: true
+  /** How it takes them. */
+  readonly taking?: 'together' | 'plain' | 'nested'
 }
 
 function drawLock(random: Random, name: LockName): LockChoice {
@@ -28,9 +29,18 @@ function drawLock(random: Random, name: LockName): LockChoice {
 
 /** One to four locks in any order; one task of four takes a plain lock. */
 export function drawLocks(random: Random): LocksTask {
-  const isPlain = random.chance(0.25)
+  const taking = random.chance(0.25) ? 'plain' : 'together'
+  return { locks: drawSome(random, taking === 'plain' ? 1 : random.between(1, lockNames.length)), taking }
+}
+
+/** Two or three locks in any order; most tasks take them one by one. */
+export function drawNested(random: Random): LocksTask & { readonly how: 'acquire' } {
+  const taking = random.chance(0.75) ? 'nested' : 'together'
+  return { locks: drawSome(random, random.between(2, 3)), taking, how: 'acquire' }
+}
+
+function drawSome(random: Random, count: number): LockChoice[] {
   const left: LockName[] = [...lockNames]
-  const count = isPlain ? 1 : random.between(1, lockNames.length)
   const names = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)[0]!)
-  return { locks: names.map((name) => drawLock(random, name)), ...(isPlain && { isPlain }) }
+  return names.map((name) => drawLock(random, name))
 }

@@ -9,12 +9,20 @@ import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 /** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
-export type RecipeName = (typeof recipes)[number] | 'Semaphore' | 'MultiLock'
+export type RecipeName = (typeof recipes)[number] | 'Semaphore' | 'MultiLock' | 'NestedLocks'
 
 /**
  * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
  */
-export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', 'MultiLock', ...stepped, 'Group'] as const
+export const workloads = [
+  ...recipes,
+  'ZooKeeper',
+  'Semaphore',
+  'MultiLock',
+  'NestedLocks',
+  ...stepped,
+  'Group',
+] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -99,6 +107,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Group: [],
   Semaphore: ['permits'],
   MultiLock: ['locks'],
+  NestedLocks: ['locks'],
 }
 
 interface KindTraits {
