@@ -160,18 +160,25 @@ describe('MultiLock.acquire that is given up', () => {
 
 describe('Nodes and sessions that go', () => {
   test.each([A, B])(
-    'MultiLock.acquire that waits queues again on all paths when its node below %s is deleted',
+    'MultiLock.acquire that waits queues again on all paths as soon as its node below %s is deleted',
     async (path) => {
       const { scene, zk, other } = await prepared()
       const held = await scene.done(new Lock(other, B).acquire())
       let queued = 0
       const acquiring = await scene.start(multi(zk).acquire({ onQueued: () => queued++ }))
-      scene.ensemble.nodes.delete(`${path}/${scene.children(path).at(-1)}`)
+      await scene.world.advance(100)
+      const behind = await scene.start(new Lock(other, A).acquire())
+      expect([queued, behind.status]).toEqual([1, 'pending'])
+      scene.ensemble.nodes.delete(`${path}/${scene.children(path).at(path === A ? 0 : -1)}`)
+      await scene.world.settle()
+      // It is behind the one that came meanwhile.
+      expect(behind.value.isHeld()).toBe(true)
+      expect(queued).toBeGreaterThanOrEqual(3)
+      await scene.done(behind.value.release())
       await scene.done(held.release())
-      await scene.world.advance(RECONNECTED)
       expect(acquiring.value.isHeld()).toBe(true)
-      for (const each of PATHS) expect(scene.children(each)).toHaveLength(1)
       await scene.done(acquiring.value.release())
+      await scene.world.advance(1_000)
       expect(scene.leftovers()).toEqual(nothing)
     },
   )

@@ -8,6 +8,7 @@ import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import type { ContenderList } from './contender-list.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
+import { OwnNodeWatch } from './own-node-watch.ts'
 import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
@@ -52,6 +53,8 @@ export class Contender {
   readonly #pinned: ReturnType<typeof pinnedTo>
   #entering: Promise<OwnNodes | undefined> | undefined
   #nodes: OwnNodes | undefined
+  /** Of several nodes, while it waits. */
+  #ownWatches: readonly OwnNodeWatch[] = []
   #wait: TaskWait | undefined
   #deadlocked: ((error: unknown) => void) | undefined
   #leaving: Promise<void> | undefined
@@ -204,7 +207,10 @@ export class Contender {
     return looks.some(([line, { ahead }]) => line.isBlocked(ahead)) ? undefined : looks.map(([, look]) => look)
   }
 
-  /** Waits in all queues at the same time. If nothing blocks in one any more, nothing will: all that come are behind our node. */
+  /**
+   * Waits in all queues at the same time. If nothing blocks in one any more, nothing will: all that come are behind our node. One
+   * of its nodes may be deleted while it waits in another queue. It must not stand in the way with the rest, so it watches them.
+   */
   async #competeInAll(): Promise<Grant> {
     const entering = this.#enter()
     const reach = (line: Line) =>
@@ -213,7 +219,27 @@ export class Contender {
         (each) => this.#look(each),
         (front) => front,
       )
-    return grantOf(await Promise.all(this.#lines.map(reach))) ?? (await this.confirm())
+    const reaching = Promise.all(this.#lines.map(reach))
+    reaching.catch(() => {})
+    const isBlocked = [...(await entering)].some(([line, { ahead }]) => line.isBlocked(ahead))
+    const fronts = await (isBlocked ? this.#whileAllExist(reaching) : reaching)
+    return grantOf(fronts) ?? (await this.confirm())
+  }
+
+  async #whileAllExist<T>(waiting: Promise<T>): Promise<T> {
+    const gone = new Promise<never>((_, reject) => {
+      const vanished = () => reject(new NodeVanished())
+      this.#ownWatches = this.#nodes!.map(({ path }) => new OwnNodeWatch(this.#zk, this.session, path, vanished))
+    })
+    try {
+      return await Promise.race([waiting, gone])
+    } finally {
+      this.#unwatchOwn()
+    }
+  }
+
+  #unwatchOwn(): void {
+    for (const each of this.#ownWatches) each.stop()
   }
 
   // --- with `detectDeadlocks` -----------------------------------------------------------------------------------
@@ -293,6 +319,7 @@ export class Contender {
   async #remove(): Promise<void> {
     this.#create.cancel()
     this.#endWait()
+    this.#unwatchOwn()
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
