@@ -193,7 +193,7 @@ describe('detectDeadlocks', () => {
   test('Lock.contenders and LockTimeoutError show the label alone, while the node says more', async () => {
     const { scene, clients } = await prepared(2)
     const { held } = await ring(scene, clients)
-    const data = scene.ensemble.nodes.get(held[0]!.path)!.data!
+    const data = scene.ensemble.nodes.get(held[0]!.path)!.data
     expect(readMarks(data).waitsFor).toHaveLength(1)
     const [info] = await scene.done(lock(clients[0], A).contenders())
     expect(info).toMatchObject({ label: 'has 0', data: new TextEncoder().encode('has 0') })
@@ -328,6 +328,20 @@ describe('detectDeadlocks while something goes wrong', () => {
     const waiting = await scene.start(lock(one, B).acquire())
     expect(KeeperError.is(waiting.error, 'NoAuth')).toBe(true)
     expect((waiting.error as KeeperError).path).toMatch(/^\/locks\/a\//)
+  })
+
+  test('Lock.acquire whose node is deleted while it waits queues again, and is found in a cycle', async () => {
+    const { scene, clients } = await prepared(2)
+    const [one, two] = clients
+    await scene.done(lock(one, A).acquire())
+    await scene.done(lock(two, B).acquire())
+    const first = await scene.start(lock(one, B).acquire())
+    await scene.world.advance(100)
+    scene.ensemble.nodes.delete(`${B}/${scene.children(B).at(-1)}`)
+    await scene.world.settle()
+    expect(scene.children(B)).toHaveLength(2)
+    const second = await scene.start(lock(two, A).acquire())
+    expect(statuses([first, second])).toEqual(['pending', 'rejected'])
   })
 
   test('Lock with detectDeadlocks waits on in the next session, where it holds nothing', async () => {

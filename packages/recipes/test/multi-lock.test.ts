@@ -102,7 +102,7 @@ describe('MultiLock', () => {
         void all[index]!.value.release()
       }
     }
-    expect(served.sort()).toEqual([0, 1, 2, 3, 4])
+    expect(served.sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4])
     scene.network.latency = () => 0
     await scene.world.advance(100)
     expect(scene.leftovers()).toEqual(nothing)

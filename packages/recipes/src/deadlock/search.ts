@@ -67,7 +67,8 @@ export class Search {
           if (seen.has(path)) continue
           seen.add(path)
           const each = { path, from: wave[index] }
-          if (own.has(path)) return await this.#steps(each)
+          const steps = own.has(path) ? await this.#steps(each) : undefined
+          if (steps !== undefined) return steps
           reached.push(each)
         }
       }
@@ -81,7 +82,10 @@ export class Search {
     // The task of the first one is the own one, and waits for no more than its own nodes.
     const saying = from === undefined ? undefined : this.#say(path)
     const blockers = this.#blockers(path)
+    blockers.catch(() => {})
     const said = await saying
+    // It has left since the list was read: others may be a way round.
+    if (from !== undefined && said === undefined) return []
     const marked = await Promise.all((said?.waitsFor ?? []).map((mark) => this.#find(mark)))
     return [...(await blockers), ...marked.filter((each) => each !== undefined)]
   }

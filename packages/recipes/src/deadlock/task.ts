@@ -28,6 +28,8 @@ export interface TaskWait {
   readonly path: string
   readonly nodes: OwnNodes
   readonly label: string
+  /** Watches its nodes: others find it in a cycle by them. May be called again. */
+  readonly watchOwn: () => void
   /** It stands in a cycle, or this cannot be found out. */
   readonly failed: (error: unknown) => void
 }
@@ -112,6 +114,7 @@ export class Task {
       const sayings = [...this.#sayings.values()]
       const [wait, other] = this.#waits
       if (wait === undefined || sayings.length === 0) return undefined
+      for (const each of this.#waits) each.watchOwn()
       if (other === undefined && this.#held.size === 0) return wait.nodes[0].czxid
       const marks = [...this.#waits].map(({ zk, nodes: [{ path, name }] }) => markOf(zk, parentOf(path), name))
       // The nodes may be of several views of one client. A transaction has the paths of one.

@@ -227,15 +227,18 @@ export class Contender {
   }
 
   async #whileAllExist<T>(waiting: Promise<T>): Promise<T> {
-    const gone = new Promise<never>((_, reject) => {
-      const vanished = () => reject(new NodeVanished())
-      this.#ownWatches = this.#nodes!.map(({ path }) => new OwnNodeWatch(this.#zk, this.session, path, vanished))
-    })
+    const gone = new Promise<never>((_, reject) => this.#watchOwn(reject))
     try {
       return await Promise.race([waiting, gone])
     } finally {
       this.#unwatchOwn()
     }
+  }
+
+  #watchOwn(failed: (error: unknown) => void): void {
+    if (this.#ownWatches.length > 0 || this.#leaving !== undefined) return
+    const vanished = () => failed(new NodeVanished())
+    this.#ownWatches = this.#nodes!.map(({ path }) => new OwnNodeWatch(this.#zk, this.session, path, vanished))
   }
 
   #unwatchOwn(): void {
@@ -253,6 +256,7 @@ export class Contender {
       return await Promise.race([competing, deadlock])
     } finally {
       this.#endWait()
+      this.#unwatchOwn()
     }
   }
 
@@ -260,7 +264,9 @@ export class Contender {
     const { detection } = this.#options
     if (detection === undefined || this.#wait !== undefined || this.#deadlocked === undefined) return
     const path = this.#lines.map(({ queue }) => queue.recipePath).join(', ')
-    this.#wait = { zk: this.#zk, path, nodes: this.#nodes!, label: detection.label, failed: this.#deadlocked }
+    const failed = this.#deadlocked
+    const watchOwn = () => this.#watchOwn(failed)
+    this.#wait = { zk: this.#zk, path, nodes: this.#nodes!, label: detection.label, watchOwn, failed }
     Task.of(this.session, detection).begins(this.#wait)
   }
 

@@ -145,7 +145,7 @@ export class ProtectedCreate {
     if (!isCertain && !sets.every(isWhole)) return await this.#findForCertain()
     const oldest = sets.find(isWhole)
     // If a younger node cannot be deleted, it is reported as an orphan. It is behind the oldest, so we do not wait for it.
-    await Promise.all(sets.map((set) => set !== oldest && this.#delete(set)))
+    await Promise.all(sets.filter((set) => set !== oldest).map((set) => this.#delete(set)))
     return oldest?.map(({ queue: _, ...node }) => node) as OwnNodes | undefined
   }
 
