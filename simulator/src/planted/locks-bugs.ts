@@ -59,13 +59,14 @@ export const locksBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a cycle that was seen once is believed, and not looked for behind a sync',
+    name: 'a task that waits does not notice that one of its nodes is deleted',
     recipe: 'NestedLocks',
     edits: [
+      { in: 'Task.#write', find: 'each.watchOwn()', replace: 'each.path' },
       {
-        in: 'Task.#breakCycle',
-        find: 'if (first !== undefined && areSame(first, found))',
-        replace: 'if (areSame(found, found))',
+        in: 'Contender.#competeInAll',
+        find: 'await (isBlocked ? this.#whileAllExist(reaching) : reaching)',
+        replace: 'await reaching',
       },
     ],
   },

@@ -74,7 +74,8 @@ function together(all: readonly Held[]): Held {
     signal: AbortSignal.any(all.map(({ signal }) => signal)),
     isHeld: () => all.every((each) => each.isHeld()),
     release: async () => {
-      for (const each of all.toReversed()) await each.release()
+      const releasing = await Promise.allSettled(all.map((each) => each.release()))
+      for (const each of releasing) if (each.status === 'rejected') throw each.reason
     },
     checkOps: all.map(({ path }) => op.check(path)),
     multi: async (ops) => {
