@@ -25,7 +25,7 @@ describe('Planted bug', () => {
   test('Planted bug that no longer applies is an error that says where', () => {
     const missing = { in: 'Contender.compete', find: 'not in there', replace: '' }
     expect(() => edited([missing])).toThrow(/Contender\.compete has 0 times/)
-    const twice = { in: 'Contender', find: 'this.#role', replace: '' }
+    const twice = { in: 'Contender', find: 'this.#lines', replace: '' }
     expect(() => edited([twice])).toThrow(/Contender has \d\d? times/)
     expect(() => edited([{ in: 'NoSuchThing', find: 'x', replace: '' }])).toThrow('NoSuchThing has 0 times')
   })

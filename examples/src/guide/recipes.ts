@@ -5,11 +5,14 @@ import {
   Group,
   type Held,
   type LeaderElection,
-  type Lock,
+  Lock,
   type Membership,
+  type MultiHeld,
+  MultiLock,
   type Semaphore,
   ServiceDiscovery,
   uriOf,
+  WouldDeadlockError,
   type ZooKeeper,
 } from '@zk/recipes'
 
@@ -17,10 +20,12 @@ export {
   encodeShard,
   followWorkers,
   importTogether,
+  inTurn,
   joinWorkers,
   lead,
   serveOrders,
   takeTicket,
+  transfer,
   urisOfOrders,
   writeInParts,
 }
@@ -99,6 +104,30 @@ async function serveOrders(zk: ZooKeeper, address: string, port: number) {
 async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
   const instances = await new ServiceDiscovery(zk, '/services').instances('orders')
   return instances.filter(({ enabled }) => enabled).map((instance) => uriOf(instance))
+}
+// #endregion
+
+// #region multi-lock
+/** Moves money between two accounts. Two transfers the other way round do not wait for each other. */
+async function transfer(zk: ZooKeeper, from: string, to: string, move: (held: MultiHeld) => Promise<void>) {
+  const both = new MultiLock(zk, [`/locks/accounts/${from}`, `/locks/accounts/${to}`])
+  await both.run(move, { timeout: 10_000 })
+}
+// #endregion
+
+// #region deadlock
+/** Takes one lock and then another. Where a second task does the same the other way round, one of the two begins again. */
+async function inTurn(zk: ZooKeeper, first: string, second: string, work: () => Promise<void>): Promise<void> {
+  const detectDeadlocks = {} // this task
+  const outer = new Lock(zk, first, { detectDeadlocks })
+  const inner = new Lock(zk, second, { detectDeadlocks })
+  for (;;) {
+    try {
+      return await outer.run(() => inner.run(work))
+    } catch (error) {
+      if (!WouldDeadlockError.is(error)) throw error
+    }
+  }
 }
 // #endregion
 

@@ -9,8 +9,9 @@ const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAliv
 const common = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
 /** The names of the options of each recipe. */
 const recipes = {
-  Lock: new Set([...common, 'reentrant']),
-  SharedLock: new Set(common),
+  Lock: new Set([...common, 'reentrant', 'detectDeadlocks']),
+  SharedLock: new Set([...common, 'detectDeadlocks']),
+  MultiLock: new Set([...common, 'detectDeadlocks']),
   LeaderElection: new Set(['data', 'acl', 'heldWhile', 'followerRelayDelay']),
   Semaphore: new Set([...common, 'permits']),
 } as const satisfies Record<string, ReadonlySet<string>>
@@ -45,6 +46,14 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
   checkData('data', options.data)
   checkACL(options.acl)
   checkHoldOptions(options)
+  const { detectDeadlocks } = options
+  if (
+    detectDeadlocks !== undefined &&
+    typeof detectDeadlocks !== 'boolean' &&
+    Object(detectDeadlocks) !== detectDeadlocks
+  ) {
+    throw new TypeError('detectDeadlocks must be true, false, or an object that stands for a task')
+  }
   if (options.reentrant !== undefined && typeof options.reentrant !== 'boolean') {
     throw new TypeError('reentrant must be true or false')
   }
@@ -67,6 +76,7 @@ interface AnyRecipeOptions extends HoldOptions {
   readonly data?: Uint8Array | string | undefined
   readonly acl?: readonly ACL[] | undefined
   readonly reentrant?: boolean | undefined
+  readonly detectDeadlocks?: boolean | object | undefined
 }
 
 export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {

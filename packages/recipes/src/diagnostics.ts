@@ -7,15 +7,15 @@ import type { LossReason } from './errors.ts'
 
 /** The fields of all messages. */
 interface Contention {
-  /** The path of the lock or the election. */
+  /** The path of the lock or the election; those of a `MultiLock` with commas between them. */
   readonly path: string
-  /** `lock`, `latch`, `read` or `write`. */
+  /** `lock`, `latch`, `read`, `write`, `semaphore` or `multi`. */
   readonly kind: string
 }
 
 /** The fields of messages about a hold. */
 interface HoldMessage extends Contention {
-  /** The path of the contender's node. */
+  /** The path of the contender's node; of the first, if it has several. */
   readonly node: string
   /** The fencing token, which is greater than the token of every earlier holder. */
   readonly fencingToken: bigint

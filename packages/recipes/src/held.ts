@@ -1,6 +1,7 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import type { OwnNodes } from './queue/protected-create.ts'
+import { Task } from './deadlock/task.ts'
+import { type OwnNodes, parentOf } from './queue/own-node.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
@@ -36,6 +37,8 @@ export interface Owner {
 export class Held implements AsyncDisposable {
   /** The path of the contender's znode; of the first one, where a hold has several. */
   readonly path: string
+  /** @internal The paths of all its znodes. */
+  readonly paths: readonly string[]
   /** The czxid of that znode, which is greater than the czxid of every older contender. See `fencingText`. */
   readonly fencingToken: bigint
   /** @internal */
@@ -43,9 +46,10 @@ export class Held implements AsyncDisposable {
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms
-  readonly #ownNodes: readonly OwnNodeWatch[]
+  readonly #watches: readonly OwnNodeWatch[]
   readonly #keeper: LeaseKeeper
-  readonly #nodes: OwnNodes
+  /** With `detectDeadlocks`. */
+  readonly #task: Task | undefined
   readonly #kind: string
   readonly #since: number
   /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
@@ -58,22 +62,25 @@ export class Held implements AsyncDisposable {
   #lostAt: number | undefined
 
   /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
-  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
+  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms, kind?: string) {
     const [node] = nodes
     const { session } = owner
     const { runtime } = zk
     this.path = node.path
+    this.paths = nodes.map(({ path }) => path)
     this.fencingToken = node.czxid
     this.lease = lease
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
-    this.#nodes = nodes
-    this.#kind = node.name.kind.name
+    this.#kind = kind ?? node.name.kind.name
     this.#since = runtime.now()
     // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
     const gone = () => this.isHeld() && this.lose('NodeGone')
-    this.#ownNodes = nodes.map(({ path }) => new OwnNodeWatch(zk, session, path, gone))
+    this.#watches = this.paths.map((path) => new OwnNodeWatch(zk, session, path, gone))
+    const { detection } = terms
+    this.#task = detection && Task.of(session, detection)
+    this.#task?.holds(zk, nodes, detection!.label)
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
@@ -92,9 +99,9 @@ export class Held implements AsyncDisposable {
     return op.check(this.path)
   }
 
-  /** As `checkOp`, for every kind of hold: one for each of its nodes. Several permits have several nodes. */
+  /** As `checkOp`, for every kind of hold: one for each of its nodes. Several permits, and the locks of a `MultiLock`, have several nodes. */
   get checkOps(): readonly Op<void>[] {
-    return this.#nodes.map(({ path }) => op.check(path))
+    return this.paths.map((path) => op.check(path))
   }
 
   /** The session of the hold. A call with the option `{ session }` runs in this session, or rejects. */
@@ -234,8 +241,9 @@ export class Held implements AsyncDisposable {
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.#loss !== undefined) return
-    for (const each of this.#ownNodes) each.stop()
+    for (const each of this.#watches) each.stop()
     this.#keeper.remove(this)
+    this.#task?.lost(this.#zk, this.paths)
     const loss: Loss = { reason, cause, error: undefined }
     this.#loss = loss
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)
@@ -310,7 +318,7 @@ export class Held implements AsyncDisposable {
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
-    const { length: checks } = this.#nodes
+    const { length: checks } = this.paths
     if (error.index < checks && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.#errorOf(this.#loss!)
@@ -328,11 +336,6 @@ export class Held implements AsyncDisposable {
       results: results?.slice(checks),
     })
   }
-}
-
-/** The path above this one. */
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'))
 }
 
 /** The codes of requests that no server has answered. */

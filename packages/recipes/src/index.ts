@@ -6,6 +6,7 @@ export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'
 export { BarrierEntry, DoubleBarrier, type DoubleBarrierOptions, type EnterOptions } from './double-barrier.ts'
 export type { RecipeMessages } from './diagnostics.ts'
 export {
+  type DeadlockStep,
   LockLostError,
   LockTimeoutError,
   type LossReason,
@@ -16,6 +17,9 @@ export {
 export { fencingText, type Held } from './held.ts'
 export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
 export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
+export { MultiLock } from './multi-lock.ts'
+export type { MultiHeld } from './multi-lock/multi-held.ts'
+export type { MultiLockPath } from './multi-lock/paths.ts'
 export type { ContenderInfo } from './queue/queue.ts'
 export { type CountOption, Semaphore, type SemaphoreOptions } from './semaphore.ts'
 export type { HolderInfo } from './semaphore/leases.ts'

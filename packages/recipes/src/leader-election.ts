@@ -34,13 +34,15 @@ export type Leader = ContenderInfo
 export class LeaderElection {
   /** The path that was given: the parent of the candidates' nodes. */
   readonly path: string
+  readonly #queue: Queue
   readonly #queueLock: QueueLock
 
   constructor(zk: ZooKeeper, path: string, options: LeaderElectionOptions = {}) {
     checkRecipe('LeaderElection', zk, path, options)
     const { data = '', ...others } = options
     this.path = path
-    this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...others }, plainHold)
+    this.#queue = new Queue(zk, path, candidate.rivals)
+    this.#queueLock = QueueLock.of({ queue: this.#queue, role: candidate }, { data, ...others }, plainHold)
   }
 
   /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */
@@ -72,15 +74,13 @@ export class LeaderElection {
   /** The candidate that leads now; undefined if there is none. */
   async leader(options: CallOptions = {}): Promise<Leader | undefined> {
     checkCall('leader', options)
-    const { queue } = this.#queueLock
-    return await within(queue, 'leader', options, (limited) => queue.first(limited))
+    return await within(this.#queue, 'leader', options, (limited) => this.#queue.first(limited))
   }
 
   /** All candidates, oldest first: the first one leads. */
   async candidates(options: CallOptions = {}): Promise<Leader[]> {
     checkCall('candidates', options)
-    const { queue } = this.#queueLock
-    return await within(queue, 'candidates', options, (limited) => queue.contenders(limited))
+    return await within(this.#queue, 'candidates', options, (limited) => this.#queue.contenders(limited))
   }
 
   /**
@@ -91,7 +91,7 @@ export class LeaderElection {
   async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
     checkCall('leaders', options)
     const { signal } = options
-    const { queue } = this.#queueLock
+    const queue = this.#queue
     let last: Leader | undefined
     for (let isFirst = true; !signal?.aborted; isFirst = false) {
       const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))

@@ -1,7 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkRecipe } from './checks.ts'
-import { QueueLock, plainHold } from './queue/queue-lock.ts'
+import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { exclusive } from './queue/roles.ts'
@@ -17,8 +17,34 @@ export interface LockOptions extends HoldOptions {
   acl?: readonly ACL[] | undefined
 }
 
+/** The option of locks that look for deadlocks. */
+export interface DeadlockOptions {
+  /**
+   * Whether an `acquire` that waits looks for a deadlock among all that have this option. One member of a cycle rejects with a
+   * `WouldDeadlockError`. With `true` all that this client holds and waits for with this option is one task. If tasks of one
+   * client work side by side, give those of each task an object of its own, `{}` for instance: otherwise a wait of one task, and
+   * a hold that another one is about to release, look like a cycle. The nodes must grant WRITE to this client.
+   * @default false
+   */
+  detectDeadlocks?: boolean | object | undefined
+}
+
+/** @internal For all tasks of a session that have no object of their own. */
+const WHOLE_SESSION = {}
+
+/** @internal The options of the nodes. */
+export function nodeOptionsOf({
+  label = '',
+  detectDeadlocks,
+  ...others
+}: LockOptions & DeadlockOptions): QueueLockOptions {
+  if (!detectDeadlocks) return { data: label, ...others }
+  const task = detectDeadlocks === true ? WHOLE_SESSION : detectDeadlocks
+  return { data: label, ...others, detection: { task, label } }
+}
+
 /** The options of `Lock`. */
-export interface ExclusiveLockOptions extends LockOptions {
+export interface ExclusiveLockOptions extends LockOptions, DeadlockOptions {
   /**
    * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer run, as Curator's
    * mutex does in one thread. Only the outermost run releases the lock. If an inner run goes on after the outer run has ended,
@@ -42,15 +68,17 @@ export interface ExclusiveLockOptions extends LockOptions {
 export class Lock implements Acquirable<Held> {
   /** The path that was given: the parent of the contenders' nodes. */
   readonly path: string
+  readonly #queue: Queue
   readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
   constructor(zk: ZooKeeper, path: string, options: ExclusiveLockOptions = {}) {
     checkRecipe('Lock', zk, path, options)
-    const { label = '', reentrant, ...others } = options
+    const { reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.rivals)
     this.path = path
-    this.#queueLock = new QueueLock(queue, exclusive, { data: label, ...others }, plainHold)
+    this.#queue = queue
+    this.#queueLock = QueueLock.of({ queue, role: exclusive }, nodeOptionsOf(others), plainHold)
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
@@ -81,7 +109,6 @@ export class Lock implements Acquirable<Held> {
   /** All contenders, oldest first: the first one holds, the others wait. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
-    const { queue } = this.#queueLock
-    return await within(queue, 'contenders', options, (limited) => queue.contenders(limited))
+    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
   }
 }

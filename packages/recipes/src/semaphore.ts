@@ -3,9 +3,10 @@ import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '
 import { checkBody, checkCall, checkCount, checkPermits, checkRecipe } from './checks.ts'
 import type { LockOptions } from './lock.ts'
 import type { ContenderOptions } from './queue/contender.ts'
+import type { Entry } from './queue/line.ts'
 import type { Kind } from './queue/names.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
-import { QueueLock, type QueueLockOptions } from './queue/queue-lock.ts'
+import { QueueLock, type QueueLockOptions, subjectOf } from './queue/queue-lock.ts'
 import { exclusive, type Role } from './queue/roles.ts'
 import { within } from './queue/wait.ts'
 import { type HolderInfo, Leases } from './semaphore/leases.ts'
@@ -132,15 +133,18 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
 
 /** Acquires so many permits. */
 class PermitLock extends QueueLock<SemaphoreHeld> {
+  readonly #entry: Entry
   readonly #wanted: Wanted
 
   constructor(queue: Queue, options: QueueLockOptions, wanted: Wanted) {
-    super(queue, role, options, (...granted) => new SemaphoreHeld(...granted))
+    const entry = { queue, role }
+    super(subjectOf(entry), [entry], options, (...granted) => new SemaphoreHeld(...granted))
+    this.#entry = entry
     this.#wanted = wanted
   }
 
   protected override makeContender(options: ContenderOptions): PermitContender {
-    return new PermitContender(this.queue, role, options, this.#wanted)
+    return new PermitContender(this.#entry, options, this.#wanted)
   }
 
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {

@@ -1,15 +1,13 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
 import { checkCall, checkRecipe } from './checks.ts'
-import { QueueLock, type ToHeld, plainHold } from './queue/queue-lock.ts'
+import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
-import type { LockOptions } from './lock.ts'
+import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { reader, writer } from './queue/roles.ts'
 import { within } from './queue/wait.ts'
 import { WriteHeld } from './write-held.ts'
-
-const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
 
 /**
  * A fair read/write lock: any number of readers, or one writer. A reader waits behind a waiting writer, so writers do not
@@ -34,13 +32,14 @@ export class SharedLock {
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
-  constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: LockOptions & DeadlockOptions = {}) {
     checkRecipe('SharedLock', zk, path, options)
-    const { label = '', ...others } = options
     this.path = path
-    this.#queue = new Queue(zk, path, reader.rivals)
-    this.read = new QueueLock(this.#queue, reader, { data: label, ...others }, plainHold)
-    this.write = new QueueLock(this.#queue, writer, { data: label, ...others }, toWriteHeld)
+    const queue = new Queue(zk, path, reader.rivals)
+    const nodeOptions = nodeOptionsOf(options)
+    this.#queue = queue
+    this.read = QueueLock.of({ queue, role: reader }, nodeOptions, plainHold)
+    this.write = QueueLock.of({ queue, role: writer }, nodeOptions, (_, ...granted) => new WriteHeld(queue, ...granted))
   }
 
   /** All readers and writers that hold or wait, oldest first. */

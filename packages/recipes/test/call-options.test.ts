@@ -1,6 +1,6 @@
 // What a call does not know it refuses before anything is sent: a misspelled option is never taken for its default.
 import { describe, expect, test } from 'vitest'
-import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { LeaderElection, Lock, MultiLock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
@@ -10,8 +10,9 @@ const waiting = 'signal, onQueued, onSuspended, onResumed'
 const looking = 'timeout, signal, repeatThrottled, session'
 
 const constructors: [name: string, make: (zk: ZooKeeper, options: object) => unknown, known: string][] = [
-  ['Lock', (zk, options) => new Lock(zk, PATH, options), `${node}, reentrant`],
-  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options), node],
+  ['Lock', (zk, options) => new Lock(zk, PATH, options), `${node}, reentrant, detectDeadlocks`],
+  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options), `${node}, detectDeadlocks`],
+  ['MultiLock', (zk, options) => new MultiLock(zk, [PATH], options), `${node}, detectDeadlocks`],
   ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options), node.replace('label', 'data')],
 ]
 

@@ -33,8 +33,12 @@ test('errors in JSON have all that they say', async () => {
     path: held.path,
     result: 5,
   })
-  const deadlock = new WouldDeadlockError(PATH)
-  expect(parsed(deadlock)).toEqual({ name: 'WouldDeadlockError', message: deadlock.message, path: PATH })
+  const reentered = new WouldDeadlockError(PATH)
+  expect(parsed(reentered)).toEqual({ name: 'WouldDeadlockError', message: reentered.message, path: PATH, cycle: [] })
+  const step = { path: `${PATH}/x`, label: 'host-1', sessionId: 0x1fn }
+  expect(parsed(new WouldDeadlockError(PATH, [step, step]))).toMatchObject({
+    cycle: [0, 1].map(() => ({ ...step, sessionId: '0x1f' })),
+  })
 })
 
 test('contenders, and what is held, are text where JSON knows no number', async () => {

@@ -36,7 +36,7 @@ function away(scene: Scene, zk: ZooKeeper): void {
 
 /** A hold that its keeper renews, and that notes its loss. */
 class Stub implements Holding {
-  readonly path = '/held'
+  readonly paths = ['/held']
   readonly heldWhile = 'confirmed'
   readonly followerRelayDelay = T / 3
   readonly lease: Lease

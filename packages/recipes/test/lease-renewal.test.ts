@@ -169,8 +169,8 @@ describe('LeaseRenewal.prove of more than one transaction takes', () => {
   async function proving(count: number, maxRequestSize?: number) {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T, ...(maxRequestSize !== undefined && { maxRequestSize }) })
-    const nodes = Array.from({ length: count }, (_, index) => ({ path: `${parent}/${index}` }))
-    for (const { path } of nodes) scene.ensemble.nodes.create(path)
+    const nodes = Array.from({ length: count }, (_, index) => ({ paths: [`${parent}/${index}`] }))
+    for (const { paths } of nodes) scene.ensemble.nodes.create(paths[0]!)
     return { scene, nodes, renewal: new LeaseRenewal(zk, zk.session) }
   }
 

@@ -23,7 +23,7 @@ const orders = lengths.flatMap((one) =>
 const pauses = [0, 300, D - 30, D + 30, D + LATENCY, D + 2 * LATENCY + 30]
 
 class FakeHolding implements Holding {
-  readonly path: string
+  readonly paths: readonly string[]
   readonly lease: Lease
   readonly heldWhile: HeldWhile = 'confirmed'
   readonly followerRelayDelay = D
@@ -35,7 +35,7 @@ class FakeHolding implements Holding {
 
   constructor(path: string, { world }: Scene, left: number, onLost: (lost: FakeHolding) => void = () => {}) {
     this.#onLost = onLost
-    this.path = path
+    this.paths = [path]
     const age = leaseTimes.proven(T) - left * T
     const from = { now: world.now() - age, wallNow: world.wallNow() - age }
     this.lease = new Lease(world, from, () => leaseTimes.proven(T))

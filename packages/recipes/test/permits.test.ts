@@ -23,7 +23,7 @@ function roleWith(permits: number): Role {
 
 const lockOf = (zk: ZooKeeper, permits: number) => {
   const role = roleWith(permits)
-  return new QueueLock(new Queue(zk, PATH, role.rivals), role, { data: '' }, plainHold)
+  return QueueLock.of({ queue: new Queue(zk, PATH, role.rivals), role }, { data: '' }, plainHold)
 }
 
 describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {

@@ -15,7 +15,6 @@ function client(lists: ((uuid: string) => string[])[]) {
   const uuid = UUID
   let looks = 0
   const zk = {
-    runtime: { uuid: () => uuid },
     create: async (path: string) => {
       calls.push('create')
       throw new KeeperError('ConnectionLoss', { op: 'create', path, outcomeUnknown: true })
@@ -31,7 +30,7 @@ function client(lists: ((uuid: string) => string[])[]) {
   } as unknown as ZooKeeper
   const session = { id: SESSION, signal: new AbortController().signal } as Session
   const queue = new Queue(zk, PATH, exclusive.rivals)
-  return { calls, create: new ProtectedCreate(queue, session, exclusive.kind, { data: '' }) }
+  return { calls, create: new ProtectedCreate(session, uuid, [{ queue, kind: exclusive.kind, data: '' }], undefined) }
 }
 
 const node = (uuid: string, number: number) => `_c_${uuid}-lock-${String(number).padStart(10, '0')}`
@@ -39,7 +38,7 @@ const node = (uuid: string, number: number) => `_c_${uuid}-lock-${String(number)
 test('ProtectedCreate.make whose second create is not answered either looks behind a committed request, and keeps the older node', async () => {
   const { calls, create } = client([() => [], (uuid) => [node(uuid, 1), node(uuid, 2)]])
   const made = await create.make()
-  expect(made?.czxid).toBe(1n)
+  expect(made?.[0].czxid).toBe(1n)
   // What the second search finds is all that there is: it comes behind the check.
   expect(calls.slice(0, 6)).toEqual(['create', 'sync', 'list', 'create', 'check', 'sync'])
   expect(calls.filter((call) => call.startsWith('delete'))).toEqual([`delete ${PATH}/${node(UUID, 2)}`])
@@ -47,6 +46,6 @@ test('ProtectedCreate.make whose second create is not answered either looks behi
 
 test('ProtectedCreate.make whose only unanswered create is found needs no committed request', async () => {
   const { calls, create } = client([(uuid) => [node(uuid, 1)]])
-  expect((await create.make())?.czxid).toBe(1n)
+  expect((await create.make())?.[0].czxid).toBe(1n)
   expect(calls).toEqual(['create', 'sync', 'list'])
 })

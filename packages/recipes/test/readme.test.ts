@@ -34,6 +34,7 @@ test('the example of README runs', async () => {
 
 test('README names everything that can be acquired, and every way to lose it', () => {
   for (const { name } of [Lock, SharedLock, Semaphore, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
+  expect(readme).toContain('new MultiLock(zk, paths')
   for (const { name } of [LockTimeoutError, LockLostError, PermitsError]) expect(readme).toContain(`\`${name}\``)
   const reasons: Record<LossReason, true> = {
     Released: true,

@@ -97,6 +97,23 @@ describe('The transaction of a grant', () => {
   })
 })
 
+describe('Rounds', () => {
+  test.each([0, 1, 2])(
+    'SemaphoreHeld of three permits whose nodes nobody can watch is lost by a round that checks node %i',
+    async (index) => {
+      const { scene, zk } = await prepared(3)
+      const held = await scene.done(semaphoreOf(zk).acquire({ count: 3 }))
+      scene.ensemble.faults.fail({ op: 'getData', code: 'ThrottledOp', times: Infinity })
+      scene.ensemble.nodes.delete(held.paths[index]!)
+      await scene.world.advance(zk.session.timeout / 3 + 100)
+      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone', cause: { code: 'NoNode' } })
+      scene.ensemble.faults.clear()
+      await scene.world.settle()
+      expect(scene.children(LEASES)).toEqual([])
+    },
+  )
+})
+
 describe('Lists that are old', () => {
   test('Semaphore goes by no list that lacks those before it, on a server that is behind the event that woke it', async () => {
     let wasBehind = 0

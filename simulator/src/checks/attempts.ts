@@ -82,7 +82,9 @@ function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<str
 export function heldOnTrust(played: Pick<Played, 'history' | 'log' | 'shortened'>): Set<string> {
   const { log, shortened } = played
   const withoutLease = attemptsOf(played).flatMap(({ granted, task }) =>
-    granted === undefined || (task.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed' ? [] : [granted.path],
+    granted === undefined || (task.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed'
+      ? []
+      : (granted.nodes ?? [granted.path]),
   )
   const unnoticed = [...log.lives.values()].filter(({ owner }) => shortened.has(owner)).map(({ path }) => path)
   return new Set([...forcedPaths(played), ...withoutLease, ...unnoticed])

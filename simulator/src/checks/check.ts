@@ -9,7 +9,7 @@ export interface Violation {
 }
 
 /**
- * The ids of invariants: I for recipes, S for semaphores, C for counters, B for barriers, D for double barriers, G for groups, P
+ * The ids of invariants: I for recipes, S for semaphores, M for several locks, C for counters, B for barriers, D for double barriers, G for groups, P
  * for promises of the client.
  */
 export type InvariantId =
@@ -19,6 +19,7 @@ export type InvariantId =
   | `D${1 | 2 | 3}`
   | `G${1 | 2 | 3 | 4 | 5 | 6}`
   | `S${1 | 2 | 3}`
+  | `M${1 | 2 | 3 | 4 | 5}`
   | `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`
 
 /** Returns the violations of one invariant. It is a pure function. */

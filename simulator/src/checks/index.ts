@@ -15,6 +15,7 @@ import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './
 import { groupChecks } from './group.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
+import { deadlocksAreReal, deadlocksHaveOneVictim, eachIsProven, oneHolderOfEach, tokensAreOfNodes } from './locks.ts'
 import { oneHolder } from './one-holder.ts'
 import { noOrphans, nothingLeft } from './orphans.ts'
 import { healthySessions } from './healthy-sessions.ts'
@@ -44,12 +45,22 @@ const checks: readonly Check[] = [
   healthySessions('I18'),
 ]
 
+/** For several locks at once. I9 is M3 for each path. */
+const ofSeveral: readonly Check[] = [
+  ...checks.filter((each) => each !== grantsAreProven),
+  oneHolderOfEach,
+  tokensAreOfNodes,
+  eachIsProven,
+]
+
 /** For recipes that hold nothing. */
 const common: readonly Check[] = [noOrphans, settledInTime, healthySessions('I18')]
 
 const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   ZooKeeper: promises,
   Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
+  MultiLock: ofSeveral,
+  NestedLocks: [...ofSeveral.filter((each) => each !== fencesRise), deadlocksAreReal, deadlocksHaveOneVictim],
   Counter: [...common, nothingLeft, everyWorkerEnds, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
   DoubleBarrier: [

@@ -62,6 +62,7 @@ const waitsForServersOnly = (how: AttemptedTask['how']) => how === 'tryAcquire' 
 function mayFail({ scenario }: Played, how: AttemptedTask['how'], error = ''): boolean {
   // Another client has changed the number of permits, or an operator has deleted it.
   if (scenario.semaphore?.isStored && /PermitsError|RangeError: count/.test(error)) return true
+  if (scenario.recipe === 'NestedLocks' && /^(WouldDeadlock|LockLost)Error/.test(error)) return true
   return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
 }
 

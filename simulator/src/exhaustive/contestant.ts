@@ -12,7 +12,9 @@ import {
 } from '@zk/recipes'
 import type { Happening } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
+import { locksOf, nodesAndTokens } from '../play/locks-program.ts'
 import { permitsOf } from '../play/semaphore-program.ts'
+import type { LockName } from '../scenario/locks.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
 
 export interface ContestantOptions {
@@ -22,6 +24,7 @@ export interface ContestantOptions {
   readonly kind: Kind
   readonly permits: number | undefined
   readonly count: number | undefined
+  readonly locks: readonly LockName[] | undefined
   readonly record: (happening: Happening) => void
 }
 
@@ -97,6 +100,9 @@ export class Contestant {
         throw new Error('an election is stood for, not acquired')
       case 'Semaphore':
         return permitsOf(new Semaphore(this.#zk!, PATH, { permits }), { count })
+      case 'MultiLock':
+      case 'NestedLocks':
+        return locksOf(this.#zk!, taskOf(this.#options), recipe === 'NestedLocks')
     }
   }
 
@@ -125,7 +131,8 @@ export class Contestant {
     this.#phase = 'holding'
     this.#session = this.#zk!.session
     const permits = 'permits' in held ? { permits: (held as SemaphoreHeld).permits } : {}
-    record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken, ...permits })
+    const more = this.#options.locks && nodesAndTokens(held)
+    record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken, ...permits, ...more })
     const lost = () => record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })
@@ -135,7 +142,16 @@ export class Contestant {
   }
 }
 
-function taskOf({ recipe, kind }: ContestantOptions): Task {
+function taskOf({ recipe, kind, locks: names }: ContestantOptions): Task {
   const how = recipe === 'LeaderElection' ? 'terms' : 'acquire'
-  return { kind, how, after: 0, hold: [], writes: 'guarded' }
+  const locks = names?.map((name) => ({ name, mode: 'exclusive' }) as const)
+  return {
+    kind,
+    how,
+    after: 0,
+    hold: [],
+    writes: 'guarded',
+    ...(locks && { locks }),
+    ...(locks?.length === 1 && { taking: 'plain' }),
+  }
 }

@@ -1,3 +1,4 @@
+import type { LockName } from '../scenario/locks.ts'
 import type { Kind, RecipeName } from '../scenario/scenario.ts'
 
 /** The limits of a search: everything within them may happen. */
@@ -10,6 +11,8 @@ export interface Scope {
   readonly permits?: number
   /** How many of them each client takes. @default one */
   readonly counts?: readonly number[]
+  /** The paths that each client takes, in this order: one by a plain `Lock`, several by a `MultiLock`. */
+  readonly locks?: readonly (readonly LockName[])[]
   readonly faults: Faults
   /** How many timers may fire before everything else has happened. */
   readonly earlyTimers: number

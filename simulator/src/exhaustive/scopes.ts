@@ -2,7 +2,7 @@
 import { type RecipeName, recipes } from '../scenario/scenario.ts'
 import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
 
-type Contest = Pick<Scope, 'name' | 'recipe' | 'clients' | 'permits' | 'counts'>
+type Contest = Pick<Scope, 'name' | 'recipe' | 'clients' | 'permits' | 'counts' | 'locks'>
 type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
 
 const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]>> = {
@@ -17,8 +17,21 @@ const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]
     { name: 'Semaphore of 2, both and one', clients: ['permits', 'permits'], permits: 2, counts: [2, 1] },
     { name: 'Semaphore of 2, three clients', clients: ['permits', 'permits', 'permits'], permits: 2 },
   ],
+  // Its cycles need more than the bounds of a search.
+  NestedLocks: [],
+  MultiLock: [
+    {
+      name: 'MultiLock of 2',
+      clients: ['locks', 'locks'],
+      locks: [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    },
+    { name: 'MultiLock of 2 and a Lock', clients: ['locks', 'locks'], locks: [['a', 'b'], ['b']] },
+  ],
 }
-const contests = [...recipes, 'Semaphore' as const].flatMap((recipe) =>
+const contests = [...recipes, 'Semaphore' as const, 'MultiLock' as const].flatMap((recipe) =>
   contestsOf[recipe].map((contest) => ({ recipe, ...contest })),
 )
 

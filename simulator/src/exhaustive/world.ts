@@ -1,7 +1,7 @@
 // A small world in which the search chooses what happens next.
 import { drain, TURNS } from '@zk/testing/internal'
 import type { Happening, Recorded } from '../history/history.ts'
-import { LEASES, LOCKS, PATH } from '../play/paths.ts'
+import { foldersOf, PATH } from '../play/paths.ts'
 import type { Cable } from './cable.ts'
 import * as choices from './choice.ts'
 import type { AtClient, AtServer, Choice } from './choice.ts'
@@ -69,7 +69,7 @@ export class World {
     this.#faultsLeft = scope.faults.most
     this.#earlyLeft = scope.earlyTimers
     const { recipe, keepsSegments, permits, counts } = scope
-    const folders = permits === undefined ? [PATH] : [LOCKS, LEASES]
+    const folders = foldersOf(scope)
     this.server = new Server({ now: () => this.now, isTraced, folders })
     this.clients = scope.clients.map((kind, client) => {
       const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
@@ -83,6 +83,7 @@ export class World {
           kind,
           permits,
           count: counts?.[client],
+          locks: scope.locks?.[client],
           record,
         }),
       }
@@ -214,7 +215,7 @@ export class World {
     const { clients, scope, server } = this
     if (scope.hasParent)
       server.create(PATH, scope.permits === undefined ? undefined : Uint8Array.of(0, 0, 0, scope.permits))
-    if (scope.hasParent && scope.permits !== undefined) for (const folder of [LOCKS, LEASES]) server.create(folder)
+    if (scope.hasParent) for (const folder of foldersOf(scope)) if (folder !== PATH) server.create(folder)
     const failed = (error: unknown) => this.#record({ type: 'unexpected', what: String(error) })
     for (const { contestant } of clients) contestant.connect().catch(failed)
     await drain(TURNS)

@@ -23,6 +23,9 @@ export type Happening =
       readonly fence: bigint
       /** Which permits of a semaphore. */
       readonly permits?: readonly number[]
+      /** The nodes of several locks, and their tokens. */
+      readonly nodes?: readonly string[]
+      readonly tokens?: readonly bigint[]
     }
   | { readonly type: 'asked'; readonly attempt: number; readonly isHeld: boolean }
   /** The signal of the hold aborted. */

@@ -3,6 +3,7 @@ import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
 import { groupBugs } from './group-bugs.ts'
+import { locksBugs } from './locks-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 import { semaphoreBugs } from './semaphore-bugs.ts'
@@ -14,5 +15,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...counterBugs,
   ...groupBugs,
   ...semaphoreBugs,
+  ...locksBugs,
   ...barrierBugs,
 ]

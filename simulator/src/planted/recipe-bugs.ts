@@ -13,8 +13,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.confirm',
-        find: 'return await zk.multi([op.check(node.path)], this.#pinned)',
-        replace: 'return await zk.exists(node.path, this.#pinned)',
+        find: 'return await zk.multi(checksOf(nodes), this.#pinned)',
+        replace: 'return await zk.exists(nodes[0].path, this.#pinned)',
       },
     ],
   },
@@ -22,9 +22,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a wake-up is a grant',
     edits: [
       {
-        in: 'Contender.compete',
-        find: 'grant ?? this.confirm(node)',
-        replace: 'grant ?? { nodes: [node], touch: this.#known()?.touch }',
+        in: 'Contender.#compete',
+        find: 'grant ?? this.confirm()',
+        replace: 'grant ?? { nodes: this.#nodes, touch: this.#known()?.touch }',
       },
     ],
   },
@@ -38,11 +38,11 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'Contender.#lookAndConfirm',
         find: 'let looks = 0\n',
-        replace: 'let looks = 0\n    const confirming = this.confirm(node, asking)\n',
+        replace: 'let looks = 0\n    const confirming = this.confirm(asking)\n',
       },
       {
         in: 'Contender.#lookAndConfirm',
-        find: 'const grant = await this.confirm(node, asking)',
+        find: 'const grant = await this.confirm(asking)',
         replace: 'const grant = await confirming',
       },
     ],
@@ -51,7 +51,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a woken contender is next, whatever others are ahead',
     edits: [
       {
-        in: 'Contender.#reachFront',
+        in: 'Line.reachFront',
         find: "const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))",
         replace: 'const isNext = true as boolean',
       },
@@ -67,8 +67,8 @@ export const recipeBugs: readonly PlantedBug[] = [
       },
       {
         in: 'ProtectedCreate.make',
-        find: 'return unanswered > 0 ? await this.#find() : ',
-        replace: 'return unanswered < 0 ? undefined : ',
+        find: 'if (unanswered > 0) return await this.#find()',
+        replace: 'if (unanswered < 0) return undefined',
       },
     ],
   },
@@ -134,7 +134,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'waits for a predecessor that is gone',
     edits: [
       {
-        in: 'Contender.#gone',
+        in: 'Line.#gone',
         find: 'if (watch === undefined) return blocker\n',
         replace: 'if (watch === undefined) return await new Promise(() => {})\n',
       },
@@ -144,7 +144,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'an `exists` on a vanished predecessor leaves a watch and waits',
     edits: [
       {
-        in: 'Contender.#gone',
+        in: 'Line.#gone',
         find: 'zk.getDataAndWatch(path, options)',
         replace: 'zk.existsAndWatch(path, options)',
       },
@@ -313,9 +313,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'tryAcquire does not check which contenders are ahead of its node',
     edits: [
       {
-        in: 'Contender.enterFirst',
-        find: 'this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }',
-        replace: 'this.#role.blockers(ahead).length < 0 ? undefined : { node, grant, last: undefined }',
+        in: 'Contender.#enterFirst',
+        find: 'line.isBlocked(ahead)',
+        replace: 'line.isBlocked(ahead) && ahead.length < 0',
       },
     ],
   },

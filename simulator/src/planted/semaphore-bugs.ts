@@ -9,9 +9,9 @@ export const semaphoreBugs: readonly PlantedBug[] = [
     recipe,
     edits: [
       {
-        in: 'Contender.enterFirst',
-        find: 'this.#role.blockers(ahead).length > 0 ?',
-        replace: 'this.#role.blockers(ahead).length < 0 ?',
+        in: 'Contender.#enterFirst',
+        find: 'line.isBlocked(ahead)',
+        replace: 'line.isBlocked(ahead) && ahead.length < 0',
       },
     ],
   },

@@ -10,7 +10,7 @@ export class Operator {
   readonly #folders: readonly string[]
   #isPreset = false
 
-  constructor(model: EnsembleModel, recorder: Recorder, folders: readonly string[] = [PATH]) {
+  constructor(model: EnsembleModel, recorder: Recorder, folders: readonly string[]) {
     this.#model = model
     this.#recorder = recorder
     this.#folders = folders

@@ -30,6 +30,7 @@ import type { Participant } from './participant.ts'
 import { doSteps } from './steps.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
+import { locksOf, nodesAndTokens } from './locks-program.ts'
 import { permitsOf, resizeFirst, semaphoreOf } from './semaphore-program.ts'
 import type { SemaphorePlan } from '../scenario/semaphore.ts'
 
@@ -248,6 +249,9 @@ export class Program implements Participant {
         throw new Error(`a ${recipe} is not acquired`)
       case 'Semaphore':
         return permitsOf(semaphoreOf(this.#zk!, semaphore!, holdOptions), task)
+      case 'MultiLock':
+      case 'NestedLocks':
+        return locksOf(this.#zk!, task, recipe === 'NestedLocks', holdOptions)
     }
   }
 
@@ -297,7 +301,16 @@ export class Program implements Participant {
     const { client } = this.#options
     this.#grants.set(attempt, { held, session: this.#zk!.session })
     const permits = 'permits' in held ? { permits: (held as SemaphoreHeld).permits } : {}
-    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence, ...permits })
+    this.#record({
+      type: 'granted',
+      attempt,
+      client,
+      kind: task.kind,
+      path,
+      fence,
+      ...permits,
+      ...(task.locks && nodesAndTokens(held)),
+    })
     const lost = () => this.#record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })

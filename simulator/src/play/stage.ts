@@ -22,7 +22,7 @@ import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
-import { LEASES, LOCKS, PATH } from './paths.ts'
+import { foldersOf, PATH } from './paths.ts'
 import { Caller } from './caller.ts'
 import { GroupProgram } from './group-program.ts'
 import type { Participant } from './participant.ts'
@@ -77,7 +77,7 @@ export class Stage implements Target {
     const names = namesOf(network, members)
     this.resolver = names && new Resolver(this.world, new Random(seed, 'look-ups'), { latency: network.latency, names })
     this.recorder = new Recorder(this.world)
-    this.operator = new Operator(model, this.recorder, scenario.semaphore && [LOCKS, LEASES])
+    this.operator = new Operator(model, this.recorder, foldersOf(scenario))
     for (const name of members) host.listen(this.network, name, () => this.world.now)
     this.clients = clients.map((_, index) => this.#client(scenario, index))
   }

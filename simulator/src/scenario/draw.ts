@@ -4,6 +4,7 @@ import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import { drawGroup } from './group.ts'
+import { drawLocks, drawNested } from './locks.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -17,7 +18,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
-import { drawPermitTask, drawSemaphore, type SemaphorePlan } from './semaphore.ts'
+import { drawPermitTask, drawSemaphore } from './semaphore.ts'
 import { DrawnSteps, stepped, type SteppedRecipe } from './steps.ts'
 import { themes } from './themes.ts'
 
@@ -73,6 +74,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const permits = new Random(seed, 'semaphore')
   const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined
+  const locks = new Random(seed, 'locks')
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [
@@ -93,7 +95,14 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ...drawNames(new Random(seed, 'names'), drawn),
     },
     sessionTimeout,
-    clients: semaphore === undefined ? plans : plans.map((plan) => withPermits(plan, permits, semaphore)),
+    clients:
+      semaphore !== undefined
+        ? plans.map((plan) => withEach(plan, () => drawPermitTask(permits, semaphore)))
+        : drawnRecipe === 'MultiLock'
+          ? plans.map((plan) => withEach(plan, () => drawLocks(locks)))
+          : drawnRecipe === 'NestedLocks'
+            ? plans.map((plan) => withEach(withoutTimeouts(plan), () => drawNested(locks)))
+            : plans,
     faults: drawn,
     ...(semaphore && { semaphore }),
   }
@@ -118,9 +127,15 @@ function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): Cli
   return usesSasl ? { ...plan, usesSasl } : plan
 }
 
-function withPermits(plan: ClientPlan, random: Random, semaphore: SemaphorePlan): ClientPlan {
-  const withOne = (task: Task): Task => ({ ...task, ...drawPermitTask(random, semaphore) })
-  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withOne)) }
+/** Each acquire waits as long as it takes. */
+function withoutTimeouts(plan: ClientPlan): ClientPlan {
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(({ timeout: _, ...task }) => task)) }
+}
+
+/** Adds to each task what its recipe needs besides. */
+function withEach(plan: ClientPlan, drawMore: () => Partial<Task>): ClientPlan {
+  const withMore = (task: Task): Task => ({ ...task, ...drawMore() })
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withMore)) }
 }
 
 /** Names are always drawn if look-ups have faults. */
@@ -236,6 +251,8 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],
   Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
+  MultiLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
+  NestedLocks: ['run'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

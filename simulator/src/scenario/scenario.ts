@@ -3,17 +3,26 @@ import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 import type { GroupPlan } from './group.ts'
+import type { LocksTask } from './locks.ts'
 import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 /** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
-export type RecipeName = (typeof recipes)[number] | 'Semaphore'
+export type RecipeName = (typeof recipes)[number] | 'Semaphore' | 'MultiLock' | 'NestedLocks'
 
 /**
  * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
  */
-export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', ...stepped, 'Group'] as const
+export const workloads = [
+  ...recipes,
+  'ZooKeeper',
+  'Semaphore',
+  'MultiLock',
+  'NestedLocks',
+  ...stepped,
+  'Group',
+] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -84,7 +93,7 @@ export interface HandOver {
 }
 
 /** What a task acquires. */
-export type Kind = 'exclusive' | 'read' | 'write' | 'permits'
+export type Kind = 'exclusive' | 'read' | 'write' | 'permits' | 'locks'
 
 /** The kinds of each recipe. */
 export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
@@ -97,6 +106,8 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   DoubleBarrier: [],
   Group: [],
   Semaphore: ['permits'],
+  MultiLock: ['locks'],
+  NestedLocks: ['locks'],
 }
 
 interface KindTraits {
@@ -111,6 +122,8 @@ const traits: Readonly<Record<Kind, KindTraits>> = {
   read: { beside: ['read'], markers: ['__READ__'] },
   write: { beside: [], markers: ['__WRIT__'] },
   permits: { beside: ['permits'], markers: ['-lease-'] },
+  // Its nodes are those of the other kinds: the checks look at each path by itself.
+  locks: { beside: ['locks'], markers: [] },
 }
 
 /** Whether two holds of these kinds exclude each other. */
@@ -135,7 +148,7 @@ export function kindOfNode(path: string): Kind | undefined {
 }
 
 /** Acquire, hold, release; times are in ms. */
-export interface Task extends PermitTask {
+export interface Task extends PermitTask, LocksTask {
   readonly kind: Kind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'

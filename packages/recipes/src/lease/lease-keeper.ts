@@ -10,7 +10,8 @@ import type { HeldWhile } from '../hold-options.ts'
 
 /** What the keeper needs of a hold. */
 export interface Holding {
-  readonly path: string
+  /** Of all its nodes: it is lost with the first that is gone. */
+  readonly paths: readonly string[]
   readonly heldWhile: HeldWhile
   /** With `heldWhile: 'confirmed'` the hold is lost when this lease ends. */
   readonly lease: Lease

@@ -12,9 +12,9 @@ import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
-/** A node that a round checks. */
+/** What a round checks: it is there if all of its nodes are. */
 export interface Checked {
-  readonly path: string
+  readonly paths: readonly string[]
 }
 
 export interface Proof<C extends Checked> {
@@ -24,7 +24,7 @@ export interface Proof<C extends Checked> {
   readonly refused: readonly Refused<C>[]
 }
 
-/** The check of a node failed for good: it was deleted (`NoNode`), or the right to read it was removed. */
+/** The check of one of its nodes failed for good: it was deleted (`NoNode`), or the right to read it was removed. */
 export interface Refused<C extends Checked> {
   readonly checked: C
   readonly cause: KeeperError
@@ -33,7 +33,10 @@ export interface Refused<C extends Checked> {
 /** The result of one check. */
 type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
-/** The largest sum of the lengths of the paths in one transaction, in characters. It is far below jute.maxbuffer. */
+/**
+ * The largest sum of the lengths of the paths in one transaction, in characters. It is far below jute.maxbuffer. All nodes of
+ * one hold are in one transaction, however many they are: they were also made in one.
+ */
 const CHUNK_SIZE = 64 * 1024
 
 export class LeaseRenewal {
@@ -46,8 +49,8 @@ export class LeaseRenewal {
   }
 
   /**
-   * Repeats the round until it succeeds, over any number of connections. `checked` returns the nodes to check, and is called
-   * just before they are checked. If it returns none, the result is undefined. Rejects when the session is over.
+   * Repeats the round until it succeeds, over any number of connections. `checked` returns what to check, and is called
+   * just before that is checked. If it returns none, the result is undefined. Rejects when the session is over.
    */
   async prove<C extends Checked>(
     checked: () => readonly C[],
@@ -61,7 +64,7 @@ export class LeaseRenewal {
     return undefined
   }
 
-  /** Checks the nodes. The result is undefined if the connection was lost meanwhile, or if the servers were too busy. */
+  /** Checks all nodes. The result is undefined if the connection was lost meanwhile, or if the servers were too busy. */
   async #check<C extends Checked>(
     all: readonly C[],
     connection: Connection,
@@ -73,7 +76,7 @@ export class LeaseRenewal {
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
       const failures = outcomes.filter((outcome) => typeof outcome === 'object')
       if (failures.length === 0) return { found, refused }
-      // A failed check makes its whole transaction fail, so the other nodes are checked again.
+      // A failed check makes its whole transaction fail, so all others are checked again.
       refused.push(...failures)
       const failed = new Set(failures.map(({ checked }) => checked))
       found = found.filter((each) => !failed.has(each))
@@ -89,7 +92,7 @@ export class LeaseRenewal {
 
   async #commit<C extends Checked>(chunk: readonly C[]): Promise<Outcome<C>[]> {
     try {
-      const checks = chunk.map(({ path }) => op.check(path))
+      const checks = chunk.flatMap(({ paths }) => paths.map((path) => op.check(path)))
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
@@ -100,7 +103,7 @@ export class LeaseRenewal {
       }
       // An error of any other kind, such as SessionMoved, is not about one node.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
-        return [{ checked: chunk[error.index]!, cause: error }]
+        return [{ checked: ofCheck(chunk, error.index), cause: error }]
       }
       await throwUnlessTransient(this.#zk, error, leaseTimes.retry(this.#session.shortestTimeout))
       return ['unknown']
@@ -108,14 +111,21 @@ export class LeaseRenewal {
   }
 }
 
+/** The one whose node the n-th check is of. */
+function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
+  let end = 0
+  return chunk.find(({ paths }) => n < (end += paths.length))!
+}
+
 function chunks<C extends Checked>(all: readonly C[]): C[][] {
   const chunks: C[][] = []
   let size = Infinity
   for (const each of all) {
-    size += each.path.length
+    const length = each.paths.reduce((sum, path) => sum + path.length, 0)
+    size += length
     if (size > CHUNK_SIZE) {
       chunks.push([])
-      size = each.path.length
+      size = length
     }
     chunks.at(-1)!.push(each)
   }
@@ -140,6 +150,7 @@ export async function firstLease(
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
   const followerRelayDelay = followerRelayDelayOf(terms, session)
   const renewal = new LeaseRenewal(zk, session)
+  const checked = { paths: nodes.map(({ path }) => path) }
   let touched = touch?.at
   for (let attempt = 1; ; attempt++) {
     const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
@@ -149,7 +160,7 @@ export async function firstLease(
     // The known touches are too old, for example because the process was paused. After this pause the leader will have
     // received those that were sent since then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await renewal.prove(() => nodes, followerRelayDelay)
+    const proof = await renewal.prove(() => [checked], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     ;({ touched } = proof)

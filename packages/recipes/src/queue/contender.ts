@@ -1,21 +1,26 @@
-// One contender: an ephemeral sequential znode of one session, from its creation to its removal.
-import { type CallOptions, type Connection, type NodeData, op, type Session, type Watched } from '@zk/client'
-import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode, type OwnNodes } from './protected-create.ts'
-import { ifMissing } from './if-missing.ts'
-import type { Ahead, ContenderList } from './contender-list.ts'
-import { Predecessors } from './predecessors.ts'
-import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
-import type { ContenderName } from './names.ts'
-import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
-import type { ContenderInfo, Queue } from './queue.ts'
+// One contender: ephemeral sequential znodes of one session, one in each queue, from their creation to their removal. A lock has
+// one queue.
+import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
+import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
+import { Task, type TaskWait } from '../deadlock/task.ts'
+import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
-import type { Role } from './roles.ts'
+import type { ContenderList } from './contender-list.ts'
+import { type Entry, type Front, Line, type Look } from './line.ts'
+import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
+import { OwnNodeWatch } from './own-node-watch.ts'
+import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
+import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
+import type { ContenderInfo } from './queue.ts'
 import { pinnedTo, retry } from './retry.ts'
 
-export interface ContenderOptions extends NodeOptions, HoldOptions {
+/** The queues of a contender. */
+export type Entries = readonly [Entry, ...Entry[]]
+
+export interface ContenderOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
-  /** Called whenever the contender must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
+  /** Called whenever the contender must wait in a queue. `ahead` makes the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
 }
 
@@ -29,18 +34,6 @@ export interface Grant {
   readonly touch: RelayedTouch | undefined
 }
 
-/** A contender without a blocker. */
-export interface Front {
-  readonly node: OwnNode
-  /** The grant, if a committed request has already shown that the node exists and is ours. */
-  readonly grant: Grant | undefined
-  /**
-   * The blocker whose event made it first: reads on another connection may still show it. undefined if a list showed that
-   * there is none.
-   */
-  readonly last: ContenderName | undefined
-}
-
 /** What is known when a request is sent that must be committed: a touch for its lease, and the connection. */
 interface Asking {
   readonly touch: RelayedTouch | undefined
@@ -48,115 +41,101 @@ interface Asking {
   readonly on: Connection | undefined
 }
 
-/** A place in the queue. */
-interface Place {
-  readonly node: OwnNode
-  readonly line: Predecessors
-}
-
-/** A place, and the contenders ahead of it in a list. */
-interface Look extends Place {
-  readonly ahead: Ahead
-  /** The grant if there is no blocker; undefined if no committed request has proven yet that the node still exists. */
-  readonly grant: Grant | undefined
-}
-
-/** What a contender does after a look: it is first, or it waits for its blockers. */
-type Turn =
-  | { readonly name: 'first'; readonly place: Place; readonly grant: Grant | undefined }
-  | { readonly name: 'behind'; readonly place: Place; readonly blockers: readonly ContenderName[]; readonly rest: Rest }
-
-/**
- * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, it is computed at once whether
- * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB.
- */
-type Rest = { readonly name: 'known'; readonly isNext: boolean } | { readonly name: 'listed'; readonly ahead: Ahead }
-
-/** One wait, for the blockers in one list. */
-interface Waiting {
-  readonly oldest: ContenderName | undefined
-  isOver: boolean
-}
+/** What the first lists show, and the nodes. */
+type Looks = ReadonlyMap<Line, Look<Grant>>
 
 export class Contender {
   readonly session: Session
-  readonly #queue: Queue
-  readonly #role: Role
+  readonly #zk: ZooKeeper
   readonly #options: ContenderOptions
+  readonly #lines: readonly Line[]
   readonly #create: ProtectedCreate
   readonly #pinned: ReturnType<typeof pinnedTo>
-  #entering: Promise<OwnNode | undefined> | undefined
-  #node: OwnNode | undefined
-  readonly #watches = new Set<Watched>()
-  #ahead: Ahead | undefined
-  #blocker: { readonly name: ContenderName; readonly node: NodeData } | undefined
+  #entering: Promise<OwnNodes | undefined> | undefined
+  #nodes: OwnNodes | undefined
+  /** Of several nodes, while it waits. */
+  #ownWatches: readonly OwnNodeWatch[] = []
+  #wait: TaskWait | undefined
+  #deadlocked: ((error: unknown) => void) | undefined
   #leaving: Promise<void> | undefined
 
-  constructor(queue: Queue, role: Role, options: ContenderOptions) {
-    this.#queue = queue
-    this.#role = role
+  constructor(entries: Entries, options: ContenderOptions) {
+    const { zk } = entries[0].queue
+    const { session } = zk
+    const { remembersAhead, acl, detection } = options
+    const uuid = zk.runtime.uuid()
+    this.#zk = zk
+    this.session = session
     this.#options = options
-    this.session = queue.zk.session
-    this.#pinned = pinnedTo(this.session)
-    this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
+    this.#pinned = pinnedTo(session)
+    const onQueued: ContenderOptions['onQueued'] =
+      detection === undefined
+        ? options.onQueued
+        : (ahead) => {
+            this.#beginWait()
+            options.onQueued(ahead)
+          }
+    const ofLine = { remembersAhead, onQueued, throwIfLeaving: () => this.#throwIfLeaving() }
+    this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
+    const marks = detection && entries.map(({ queue, role: { kind } }) => markOf(zk, queue.path, { kind, uuid }))
+    const plans = entries.map(({ queue, role: { kind } }, index) => ({
+      queue,
+      kind,
+      data: marks === undefined ? options.data : withMarks(options.data, marksBeside(marks, index)),
+    }))
+    this.#create = new ProtectedCreate(session, uuid, plans, acl)
   }
 
   /**
-   * The paths of the contenders ahead in the last list that have not left since, oldest first; undefined before the first
-   * list, or if not remembered.
+   * The paths of the contenders ahead in the last lists that have not left since, oldest first in each queue; undefined before
+   * the first list, or if not remembered.
    */
   get ahead(): readonly string[] | undefined {
-    return this.#ahead && this.#paths(this.#ahead)
+    const known = this.#lines.map(({ ahead }) => ahead).filter((ahead) => ahead !== undefined)
+    return known.length === 0 ? undefined : known.flat()
   }
 
-  /** The oldest blocker; undefined before its node was read, and after a blocker has left. */
+  /** A blocker, the oldest of its queue; undefined before its node was read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
-    return this.#blocker && this.#queue.info(this.#blocker.name, this.#blocker.node)
+    return this.#lines.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
   }
 
   /**
-   * Creates the node and reads the list. If there is no blocker, the contender is granted. Otherwise it watches the blockers
+   * Creates the nodes and reads the lists. If there is no blocker, the contender is granted. Otherwise it watches the blockers
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
-    return this.#reachFront(
-      (place) => this.#lookAndConfirm(place),
-      ({ node, grant }) => grant ?? this.confirm(node),
+    return this.#options.detection === undefined ? this.#compete() : this.#unlessDeadlock(this.#compete())
+  }
+
+  #compete(): Promise<Grant> {
+    const [line, other] = this.#lines
+    if (other !== undefined) return this.#competeInAll()
+    return line!.reachFront(
+      this.#enter(),
+      () => this.#lookAndConfirm(line!),
+      ({ grant }) => grant ?? this.confirm(),
     )
   }
 
-  /** As `compete`, without any committed check: what follows must fail where the node is gone. */
-  reachFront(): Promise<Front> {
-    return this.#reachFront(
-      (place) => this.#look(place),
+  /** As `compete`, in the only queue, without any committed check: what follows must fail if the node is gone. */
+  reachFront(): Promise<Front<Grant>> {
+    return this.#lines[0]!.reachFront(
+      this.#enter(),
+      (line) => this.#look(line),
       (front) => front,
     )
   }
 
-  async #reachFront<T>(look: (place: Place) => Promise<Look>, arrived: (front: Front) => T | Promise<T>): Promise<T> {
-    let turn = this.#turn(await this.enter())
-    while (turn.name === 'behind') {
-      const { place, blockers, rest } = turn
-      const gone = await this.#oneGone(blockers)
-      this.#blocker = undefined
-      this.#ahead = this.#ahead?.without(gone)
-      const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
-      if (isNext) return await arrived({ node: place.node, grant: undefined, last: gone })
-      turn = this.#turn(await look(place))
-    }
-    return arrived({ node: turn.place.node, grant: turn.grant, last: undefined })
-  }
-
-  /** Creates the node and reads the list once, without waiting. The result is undefined if there is a blocker. */
+  /** Creates the nodes and reads each list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
-    const front = await this.enterFirst()
-    return front && (front.grant ?? (await this.confirm(front.node)))
+    const fronts = await this.#enterFirst()
+    return fronts && (grantOf(fronts) ?? (await this.confirm()))
   }
 
-  /** As `competeOnce`, without the committed check at the end. */
-  async enterFirst(): Promise<Front | undefined> {
-    const { ahead, node, grant } = await this.enter()
-    return this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }
+  /** As `competeOnce`, in the only queue, without the committed check at the end. */
+  async enterFirst(): Promise<OwnNode | undefined> {
+    return (await this.#enterFirst()) && this.#nodes![0]
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
@@ -164,7 +143,7 @@ export class Contender {
     if (this.#known() === undefined) this.#synced().catch(() => {})
   }
 
-  /** Deletes the node. Goes on in the background until that is confirmed or the session has ended. Idempotent. */
+  /** Deletes the nodes. Goes on in the background until that is confirmed or the session has ended. Idempotent. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
@@ -174,62 +153,129 @@ export class Contender {
     return this.#leaving
   }
 
-  /** Creates the node and reads the list, in one segment. */
-  async enter(): Promise<Look> {
+  /**
+   * Sends a check of the nodes that is committed: at that time they exist, and so does our session. `first` is what was known
+   * when the check is sent for the first time.
+   */
+  async confirm(first?: Asking): Promise<Grant> {
+    const zk = this.#zk
+    const nodes = this.#nodes!
+    let asking: Asking | undefined
+    const check = async () => {
+      asking = (asking === undefined ? first : undefined) ?? this.#known() ?? (await this.#synced())
+      return await zk.multi(checksOf(nodes), this.#pinned)
+    }
+    await retry(zk, check).catch(vanishedIfMissing)
+    return this.#granted(nodes, asking!)
+  }
+
+  /** Creates the nodes and reads the lists, in one segment. */
+  async #enter(): Promise<Looks> {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
-    // The list is read after the create on the same connection, so it shows our node and all older ones.
-    const listing = this.#queue.list(this.#pinned)
-    listing.catch(() => {})
-    const node = await this.#entering
-    if (node === undefined) return this.#vanished()
-    this.#node = node
-    this.#queue.tellExhausted(node.name)
-    const first = await listing.catch(() => undefined)
-    const list = first !== undefined && first.shows(node.name) ? first : await this.#list()
-    // If create and list were sent on the same connection as the sync, the create itself is the committed request.
-    const isUnbroken = list === first && asking.on !== undefined && asking.on === this.session.connection
-    const grant = isUnbroken ? this.#granted(node, asking) : undefined
-    const line = await this.#join(node, list)
-    return { node, line, ahead: line.ahead(list), grant }
+    // The lists are read after the create on the same connection, so they show our nodes and all older ones.
+    const listings = this.#lines.map((line) => line.list())
+    for (const listing of listings) listing.catch(() => {})
+    const nodes = await this.#entering
+    if (nodes === undefined) return this.#vanished()
+    this.#nodes = nodes
+    // Not by `Promise.all`: all are under way, and with one queue each turn of microtasks may put the next request into a
+    // segment of its own.
+    const lists: ContenderList[] = []
+    let areFirst = true
+    for (const [index, line] of this.#lines.entries()) {
+      const { name } = nodes[index]!
+      line.queue.tellExhausted(name)
+      const first = await listings[index]!.catch(() => undefined)
+      const isShown = first !== undefined && first.shows(name)
+      areFirst &&= isShown
+      lists.push(isShown ? first : await line.listAgain())
+    }
+    // If create and lists were sent on the same connection as the sync, the create itself is the committed request.
+    const isUnbroken = areFirst && asking.on !== undefined && asking.on === this.session.connection
+    const grant = isUnbroken ? this.#granted(nodes, asking) : undefined
+    const looks = new Map<Line, Look<Grant>>()
+    for (const [index, line] of this.#lines.entries()) {
+      looks.set(line, { ahead: await line.join(nodes[index]!, lists[index]!), grant })
+    }
+    return looks
   }
 
-  // --- reading the list and waiting -----------------------------------------------------------------------------
-
-  #turn({ node, line, ahead, grant }: Look): Turn {
-    this.#throwIfLeaving()
-    const place = { node, line }
-    const blockers = this.#role.blockers(ahead)
-    const [only, other] = blockers
-    if (only === undefined) return { name: 'first', place, grant }
-    if (this.#options.remembersAhead) this.#ahead = ahead
-    this.#options.onQueued(() => this.#paths(ahead))
-    const rest: Rest =
-      other === undefined ? { name: 'known', isNext: this.#isNext(ahead.without(only)) } : { name: 'listed', ahead }
-    return { name: 'behind', place, blockers, rest }
+  async #enterFirst(): Promise<readonly Look<Grant>[] | undefined> {
+    const looks = [...(await this.#enter())]
+    return looks.some(([line, { ahead }]) => line.isBlocked(ahead)) ? undefined : looks.map(([, look]) => look)
   }
 
-  /** Whether there is no blocker among these contenders, and none can appear ahead. Then the list need not be read again. */
-  #isNext(rest: Ahead): boolean {
-    return this.#role.aheadOnlyShrinks && this.#role.blockers(rest).length === 0
+  /**
+   * Waits in all queues at the same time. If nothing blocks in one any more, nothing will: all that come are behind our node. One
+   * of its nodes may be deleted while it waits in another queue. It must not stand in the way with the rest, so it watches them.
+   */
+  async #competeInAll(): Promise<Grant> {
+    const entering = this.#enter()
+    const reach = (line: Line) =>
+      line.reachFront(
+        entering,
+        (each) => this.#look(each),
+        (front) => front,
+      )
+    const reaching = Promise.all(this.#lines.map(reach))
+    reaching.catch(() => {})
+    const isBlocked = [...(await entering)].some(([line, { ahead }]) => line.isBlocked(ahead))
+    const fronts = await (isBlocked ? this.#whileAllExist(reaching) : reaching)
+    return grantOf(fronts) ?? (await this.confirm())
   }
 
-  #paths({ all }: Ahead): readonly string[] {
-    return all.map(({ name }) => this.#queue.pathOf(name))
+  async #whileAllExist<T>(waiting: Promise<T>): Promise<T> {
+    const gone = new Promise<never>((_, reject) => this.#watchOwn(reject))
+    try {
+      return await Promise.race([waiting, gone])
+    } finally {
+      this.#unwatchOwn()
+    }
   }
 
-  async #list(): Promise<ContenderList> {
-    return await retry(this.#queue.zk, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
+  #watchOwn(failed: (error: unknown) => void): void {
+    if (this.#ownWatches.length > 0 || this.#leaving !== undefined) return
+    const vanished = () => failed(new NodeVanished())
+    this.#ownWatches = this.#nodes!.map(({ path }) => new OwnNodeWatch(this.#zk, this.session, path, vanished))
   }
 
-  async #join(node: OwnNode, list: ContenderList): Promise<Predecessors> {
-    if (!list.shows(node.name)) throw new NodeVanished()
-    return await Predecessors.join(this.#queue, node, list, this.#pinned)
+  #unwatchOwn(): void {
+    for (const each of this.#ownWatches) each.stop()
   }
 
-  async #look({ node, line }: Place): Promise<Look> {
-    return { node, line, ahead: line.ahead(await this.#list()), grant: undefined }
+  // --- with `detectDeadlocks` -----------------------------------------------------------------------------------
+
+  /** Rejects also when the wait would never end. */
+  async #unlessDeadlock(competing: Promise<Grant>): Promise<Grant> {
+    const deadlock = new Promise<never>((_, reject) => {
+      this.#deadlocked = reject
+    })
+    try {
+      return await Promise.race([competing, deadlock])
+    } finally {
+      this.#endWait()
+      this.#unwatchOwn()
+    }
+  }
+
+  #beginWait(): void {
+    const { detection } = this.#options
+    if (detection === undefined || this.#wait !== undefined || this.#deadlocked === undefined) return
+    const path = this.#lines.map(({ queue }) => queue.recipePath).join(', ')
+    const failed = this.#deadlocked
+    const watchOwn = () => this.#watchOwn(failed)
+    this.#wait = { zk: this.#zk, path, nodes: this.#nodes!, label: detection.label, watchOwn, failed }
+    Task.of(this.session, detection).begins(this.#wait)
+  }
+
+  #endWait(): void {
+    if (this.#wait !== undefined) Task.of(this.session, this.#options.detection!).ended(this.#wait)
+  }
+
+  async #look(line: Line): Promise<Look<Grant>> {
+    return { ahead: await line.look(), grant: undefined }
   }
 
   /**
@@ -237,91 +283,35 @@ export class Contender {
    * node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had to be read
    * again after the check, there is no grant yet.
    */
-  async #lookAndConfirm({ node, line }: Place): Promise<Look> {
-    const { zk } = this.#queue
+  async #lookAndConfirm(line: Line): Promise<Look<Grant>> {
     const asking = this.#known() ?? (await this.#synced())
     let looks = 0
     const look = () => {
       looks++
-      return this.#queue.list(this.#pinned)
+      return line.list()
     }
-    const looking = retry(zk, look).catch(vanishedIfMissing)
+    const looking = retry(this.#zk, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    const grant = await this.confirm(node, asking)
-    const ahead = line.ahead(await looking)
-    return { node, line, ahead, grant: looks === 1 ? grant : undefined }
+    const grant = await this.confirm(asking)
+    const ahead = line.aheadIn(await looking)
+    return { ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  /**
-   * Sends a check of the node that is committed: at that time the node exists, and so does our session. `first` is what was
-   * known when the check is sent for the first time.
-   */
-  async confirm(node: OwnNode, first?: Asking): Promise<Grant> {
-    const { zk } = this.#queue
-    let asking: Asking | undefined
-    const check = async () => {
-      asking = (asking === undefined ? first : undefined) ?? this.#known() ?? (await this.#synced())
-      return await zk.multi([op.check(node.path)], this.#pinned)
-    }
-    await retry(zk, check).catch(vanishedIfMissing)
-    return this.#granted(node, asking!)
-  }
-
-  #granted(node: OwnNode, { touch }: Asking): Grant {
-    return { nodes: [node], touch: touch?.connection === this.session.connection ? touch : undefined }
+  #granted(nodes: OwnNodes, { touch }: Asking): Grant {
+    return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** What is known now for a request that must be committed; undefined if a sync must be answered first, for a lease. */
   #known(): Asking | undefined {
-    const touch = knownTouch(this.#queue.zk, this.session, this.#options)
+    const touch = knownTouch(this.#zk, this.session, this.#options)
     return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
   }
 
   async #synced(): Promise<Asking> {
     const followerRelayDelay = followerRelayDelayOf(this.#options, this.session)
-    const touch = await Relay.of(this.session).sync(this.#queue.zk, followerRelayDelay)
+    const touch = await Relay.of(this.session).sync(this.#zk, followerRelayDelay)
     return { touch, on: touch.connection }
   }
-
-  /** Waits until one of the blockers is gone. If there is only one, as usual, no `Promise.race` is made. */
-  #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
-    const [oldest, other] = blockers
-    const waiting = { oldest, isOver: false }
-    return oldest !== undefined && other === undefined
-      ? this.#gone(oldest, waiting)
-      : this.#firstGone(blockers, waiting)
-  }
-
-  /** Waits until one of several blockers is gone. Then it stops watching the others. */
-  async #firstGone(blockers: readonly ContenderName[], waiting: Waiting): Promise<ContenderName> {
-    try {
-      return await Promise.race(blockers.map((blocker) => this.#gone(blocker, waiting)))
-    } finally {
-      waiting.isOver = true
-      this.#unwatch()
-    }
-  }
-
-  /** Waits until the blocker is gone. (getData sets no watch if the node does not exist.) */
-  async #gone(blocker: ContenderName, waiting: Readonly<Waiting>): Promise<ContenderName> {
-    const { zk } = this.#queue
-    for (;;) {
-      const path = this.#queue.pathOf(blocker.name)
-      const watching = (options: CallOptions) => retry(zk, () => zk.getDataAndWatch(path, options))
-      const watch = await ifMissing(watching, this.#pinned, undefined)
-      if (watch === undefined) return blocker
-      this.#watches.add(watch)
-      if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = { name: blocker, node: watch }
-      if (this.#leaving !== undefined || waiting.isOver) this.#unwatch()
-      const event = await watch.changed
-      this.#watches.delete(watch)
-      if (event.type === 'SessionEnded') throw this.session.signal.reason
-      this.#throwIfLeaving()
-      if (event.type === 'NodeDeleted' || waiting.isOver) return blocker
-    }
-  }
-
-  // --- leaving --------------------------------------------------------------------------------------------------
 
   #throwIfLeaving(): void {
     if (this.#leaving !== undefined) this.#vanished()
@@ -334,17 +324,22 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
-    this.#unwatch()
-    // If the node is known, there is no `await` here: calls that are made later come after the delete.
-    const node = this.#node ?? (await this.#entering?.catch(() => undefined))
-    if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
+    this.#endWait()
+    this.#unwatchOwn()
+    for (const line of this.#lines) line.leave()
+    // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
+    const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
+    if (nodes === undefined) return
+    const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
+    await deleteAll(this.#zk, this.session, placed)
   }
+}
 
-  /** Removes the watches on blockers from the server. */
-  #unwatch(): void {
-    for (const watch of this.#watches) {
-      this.#watches.delete(watch)
-      watch.unwatch().catch(() => {})
-    }
-  }
+/** The grant if no queue had a blocker. */
+function grantOf(looks: readonly Pick<Look<Grant>, 'grant'>[]): Grant | undefined {
+  return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
+}
+
+function checksOf(nodes: OwnNodes): Op<void>[] {
+  return nodes.map(({ path }) => op.check(path))
 }

@@ -2,7 +2,7 @@
 // behind it. The exception is a successor (`successorName`), a new node that takes an earlier place.
 import type { CallOptions } from '@zk/client'
 import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
-import type { OwnNode } from './protected-create.ts'
+import type { OwnNode } from './own-node.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'

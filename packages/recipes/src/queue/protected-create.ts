@@ -1,130 +1,160 @@
-// Creates a contender's node: exactly one, even if replies are lost.
-import { type ACL, type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { report } from '../diagnostics.ts'
+// Creates a contender's nodes, one in each of its queues: all or none, and once, even if replies are lost.
+//
+// One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
+// same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
+import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
+import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
 import type { Queue } from './queue.ts'
-import { throwUnlessTransient, pinnedTo, pause, retry } from './retry.ts'
-import { SessionOptions } from './session-options.ts'
-
-/** The pause before a refused delete is repeated, in ms. */
-const REFUSED_PAUSE = 1_000
+import { throwUnlessTransient, pinnedTo, retry } from './retry.ts'
 
 export interface NodeOptions {
   readonly data: Uint8Array | string
   readonly acl?: readonly ACL[] | undefined
 }
 
-/** Our node, as the server reported it. */
-export interface OwnNode {
-  readonly name: ContenderName
-  readonly path: string
-  /** The fencing token. */
-  readonly czxid: bigint
+/** A node to be made. */
+export interface NodePlan {
+  readonly queue: Queue
+  readonly kind: Kind
+  readonly data: Uint8Array | string
 }
 
-/** The parent of nodes that `deleteOwn` deletes: a `Queue` is one. */
-export interface Folder {
-  readonly zk: ZooKeeper
-  readonly path: string
-  readonly recipePath: string
-  parse(name: string): ContenderName | undefined
+/** A node that was found in this queue. */
+interface Found extends OwnNode {
+  readonly queue: Queue
 }
 
-/** All nodes of a grant. Usually it has one. */
-export type OwnNodes = readonly [OwnNode, ...OwnNode[]]
+const MODE = 'EPHEMERAL_SEQUENTIAL'
 
 export class ProtectedCreate {
-  readonly #queue: Queue
+  readonly #zk: ZooKeeper
   readonly #session: Session
-  readonly #kind: Kind
-  readonly #options: NodeOptions
+  readonly #plans: readonly NodePlan[]
+  readonly #acl: readonly ACL[] | undefined
   readonly #pinned: CallOptions
-  /** The uuid in the names of all creates of this object, by which the node is found after a lost reply. */
+  /** The uuid in the names of all creates of this object, by which the nodes are found after a lost reply. */
   readonly #uuid: string
   #isCancelled = false
 
-  constructor(queue: Queue, session: Session, kind: Kind, options: NodeOptions) {
-    this.#queue = queue
+  constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
+    this.#zk = plans[0]!.queue.zk
     this.#session = session
-    this.#kind = kind
-    this.#options = options
+    this.#plans = plans
+    this.#acl = acl
     this.#pinned = pinnedTo(session)
-    this.#uuid = queue.zk.runtime.uuid()
+    this.#uuid = uuid
   }
 
-  /** The node is no longer needed: `make` does not try again. */
+  /** The nodes are no longer needed: `make` does not try again. */
   cancel(): void {
     this.#isCancelled = true
   }
 
-  /** Creates the node. The result is undefined if it was cancelled before there was a node. */
-  async make(): Promise<OwnNode | undefined> {
-    const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
-    const { data, acl } = this.#options
+  /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before there were any. */
+  async make(): Promise<OwnNodes | undefined> {
     let unanswered = 0
     for (;;) {
       try {
-        const mode = 'EPHEMERAL_SEQUENTIAL'
-        const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
+        const [only, other] = this.#plans
+        const made = other === undefined ? [this.#made(only!, await this.#createOne(only!))] : await this.#createAll()
         // An earlier create may have happened although its node was not found: a deposed leader answers a sync, too. Now both
         // nodes are found. Without this search we would wait for our own older node.
-        return unanswered > 0 ? await this.#find() : this.#toOwnNode(created.path, created.stat.czxid)
+        if (unanswered > 0) return await this.#find()
+        if (made !== undefined) return made as unknown as OwnNodes
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
         const found = await this.#afterFailure(error, unanswered).catch((final: unknown) =>
           this.#foundAfterAll(unanswered > 0, final),
         )
         if (found !== undefined) return found
-        if (this.#isCancelled) return unanswered > 0 ? await this.#findForCertain() : undefined
       }
+      if (this.#isCancelled) return unanswered > 0 ? await this.#findForCertain() : undefined
     }
   }
 
-  /** The node of a create that was not answered; undefined if there is none, and the create may be repeated. */
-  async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
-    const { zk, path } = this.#queue
+  #createOne(plan: NodePlan): Promise<Created> {
+    return this.#zk.create(this.#pathOf(plan), plan.data, { mode: MODE, acl: this.#acl, ...this.#pinned })
+  }
+
+  /** Creates several. The result is undefined if one was deleted before its czxid was read. Then none is left. */
+  async #createAll(): Promise<readonly OwnNode[] | undefined> {
+    const plans = this.#plans
+    const acl = this.#acl
+    const creates = plans.map((plan) => op.create(this.#pathOf(plan), plan.data, { mode: MODE, acl }))
+    const created = await this.#zk.multi(creates, this.#pinned)
+    // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). One czxid is that of all.
+    const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))
+    const first = await this.#own(plans[0]!.queue, nodes[0]!.name)
+    if (first !== undefined) return nodes.map((node) => ({ ...node, czxid: first.czxid }))
+    await this.#delete(nodes.map((node, index) => ({ ...node, queue: plans[index]!.queue })))
+    return undefined
+  }
+
+  #pathOf({ queue, kind }: NodePlan): string {
+    return queue.pathOf(namePrefix(kind, this.#uuid))
+  }
+
+  /** The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. */
+  async #afterFailure(error: unknown, unanswered: number): Promise<OwnNodes | undefined> {
     if (KeeperError.is(error) && error.outcomeUnknown) {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
       // Servers may delete an empty container above meanwhile. Then this is repeated, too.
-      const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
-      if (!this.#isCancelled) await ifMissing(making, this.#pinned, undefined)
+      const make = ({ queue: { path } }: NodePlan) => {
+        const making = (options: CallOptions) => retry(this.#zk, () => this.#zk.ensureContainer(path, options))
+        return ifMissing(making, this.#pinned, undefined)
+      }
+      const making = this.#isCancelled ? [] : this.#plans.map(make)
+      for (const each of making) each.catch(() => {})
+      for (const each of making) await each
       return undefined
     }
-    await throwUnlessTransient(zk, error)
+    await throwUnlessTransient(this.#zk, error)
     return undefined
   }
 
-  /** Called when no further create follows. Finds the node of an earlier create, which must not be left behind, or throws. */
-  async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNode> {
+  /** Called when no further create follows. Finds the nodes of an earlier create, which must not be left behind, or throws. */
+  async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNodes> {
     const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
     return found
   }
 
-  /** Finds the node after a committed request, which a deposed leader cannot answer. */
-  async #findForCertain(): Promise<OwnNode | undefined> {
-    const { zk, path } = this.#queue
-    const committing = (options: CallOptions) => retry(zk, () => zk.multi([op.check(path)], options))
+  /** Finds the nodes after a committed request, which a deposed leader cannot answer. */
+  async #findForCertain(): Promise<OwnNodes | undefined> {
+    const { path } = this.#plans[0]!.queue
+    const committing = (options: CallOptions) => retry(this.#zk, () => this.#zk.multi([op.check(path)], options))
     await ifMissing(committing, this.#pinned, undefined)
-    return await this.#find()
+    return await this.#find(true)
   }
 
-  /** Finds the node of a create that was not answered, after a sync. If there are several, younger ones are deleted. */
-  async #find(): Promise<OwnNode | undefined> {
-    const listing = (options: CallOptions) => retry(this.#queue.zk, () => this.#syncAndList(options))
-    const children = await ifMissing(listing, this.#pinned, undefined)
-    if (children === undefined) return undefined
-    const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
-    const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
-    const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
+  /**
+   * Finds the nodes of creates that were not answered, after a sync. If there are those of several creates, the younger ones are
+   * deleted, and so are those of a create of which one is gone. `isCertain` says that a committed request was answered before.
+   */
+  async #find(isCertain = false): Promise<OwnNodes | undefined> {
+    const found = (await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue)))).flat()
+    const czxids = [...new Set(found.map(({ czxid }) => czxid))].sort((one, other) => (one < other ? -1 : 1))
+    const sets = czxids.map((each) => found.filter(({ czxid }) => czxid === each))
+    const isWhole = ({ length }: readonly Found[]) => length === this.#plans.length
+    // The first list may be older than the create, and a later one, on another connection, younger.
+    if (!isCertain && !sets.every(isWhole)) return await this.#findForCertain()
+    const oldest = sets.find(isWhole)
     // If a younger node cannot be deleted, it is reported as an orphan. It is behind the oldest, so we do not wait for it.
-    const deleting = younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path).catch(() => {}))
-    await Promise.all(deleting)
-    return oldest
+    await Promise.all(sets.filter((set) => set !== oldest).map((set) => this.#delete(set)))
+    return oldest?.map(({ queue: _, ...node }) => node) as OwnNodes | undefined
+  }
+
+  async #findIn(queue: Queue): Promise<Found[]> {
+    const listing = (options: CallOptions) => retry(this.#zk, () => this.#syncAndList(queue.path, options))
+    const children = (await ifMissing(listing, this.#pinned, undefined)) ?? []
+    const mine = children.map((name) => queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
+    const nodes = await Promise.all(mine.map((name) => this.#own(queue, name!)))
+    return nodes.filter((node) => node !== undefined)
   }
 
   /**
@@ -132,82 +162,31 @@ export class ProtectedCreate {
    * server does not accept a client that has seen a later zxid than its own. The two calls are made one after the other,
    * because the client's options may allow only one call to wait.
    */
-  async #syncAndList(options: CallOptions): Promise<readonly string[]> {
-    const { zk, path } = this.#queue
-    await zk.sync(path, options)
-    const { children } = await zk.getChildren(path, options)
+  async #syncAndList(path: string, options: CallOptions): Promise<readonly string[]> {
+    await this.#zk.sync(path, options)
+    const { children } = await this.#zk.getChildren(path, options)
     return children
   }
 
-  #toOwnNode(path: string, czxid: bigint): OwnNode {
-    const name = this.#queue.parse(nameIn(path))
+  #made({ queue }: NodePlan, { path, stat }: Created): OwnNode {
+    return this.#toOwnNode(queue, path, stat.czxid)
+  }
+
+  #toOwnNode(queue: Queue, path: string, czxid: bigint): OwnNode {
+    const name = queue.parse(nameIn(path))
     if (name === undefined) throw new Error(`the server named our node ${path}`)
     return { name, path, czxid }
   }
 
   /** Reads a node; undefined if it is gone, or if another session owns it. */
-  async #own(name: ContenderName): Promise<OwnNode | undefined> {
-    const { zk } = this.#queue
-    const path = this.#queue.pathOf(name.name)
-    const stat = await retry(zk, () => zk.exists(path, this.#pinned))
-    return stat?.ephemeralOwner === this.#session.id ? { name, path, czxid: stat.czxid } : undefined
+  async #own(queue: Queue, name: ContenderName): Promise<Found | undefined> {
+    const path = queue.pathOf(name.name)
+    const stat = await retry(this.#zk, () => this.#zk.exists(path, this.#pinned))
+    return stat?.ephemeralOwner === this.#session.id ? { queue, name, path, czxid: stat.czxid } : undefined
   }
-}
 
-/**
- * Deletes the node, and repeats this until it is confirmed, or until the session has ended. If a server refuses the delete, it
- * rejects, but goes on in the background: contenders would wait for an orphan as long as the session lives. The refusal is also
- * reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
- */
-export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
-  const refusal = await refusalOf(folder, session, path)
-  if (refusal === undefined) return
-  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(folder, path, refusal.error) : refusal.error
-  const { kind } = folder.parse(nameIn(path))!
-  report(folder.zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
-  void deleteAgain(folder, session, path)
-  throw error
-}
-
-async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
-  do await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
-  while ((await refusalOf(folder, session, path)) !== undefined)
-}
-
-/** Deletes the node once. Returns the error if a server refused; undefined if the node is gone. */
-async function refusalOf(folder: Folder, session: Session, path: string): Promise<{ error: unknown } | undefined> {
-  const { zk } = folder
-  try {
-    await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
-    return undefined
-  } catch (error) {
-    // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
-    const mayBeGone = KeeperError.is(error, 'NoAuth')
-    const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
-    return isGone || session.signal.aborted ? undefined : { error }
+  async #delete(nodes: readonly Found[]): Promise<void> {
+    const placed = nodes.map(({ queue, path }) => ({ folder: queue, path }))
+    await deleteAll(this.#zk, this.#session, placed).catch(() => {})
   }
-}
-
-/** Whether the node exists; true if that cannot be found out. */
-async function exists({ zk }: Folder, session: Session, path: string): Promise<boolean> {
-  const asking = retry(zk, () => zk.exists(path, { session }))
-  return await asking.then(
-    (stat) => stat !== undefined,
-    () => true,
-  )
-}
-
-/** The error for a path that grants CREATE but not DELETE. */
-function withoutRight({ path: parent }: Folder, path: string, cause: KeeperError): KeeperError {
-  const { op, number, server, sessionId } = cause
-  const needs =
-    `grant DELETE on ${parent}; until then the node stays for as long as the session lives, ` +
-    'and every contender behind it waits'
-  return new KeeperError('NoAuth', { op, path, number, server, sessionId, needs, cause })
-}
-
-const nameIn = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-
-function byCreation(one: OwnNode, other: OwnNode): number {
-  return one.czxid < other.czxid ? -1 : 1
 }

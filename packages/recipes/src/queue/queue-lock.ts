@@ -1,22 +1,22 @@
-// The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path.
-import { type CallOptions, KeeperError, type Session } from '@zk/client'
+// The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
+import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
-import { Contender, type ContenderOptions, type Grant } from './contender.ts'
+import { Contender, type ContenderOptions, type Entries, type Grant } from './contender.ts'
 import { checkBody, checkCall } from '../checks.ts'
-import type { NodeOptions, OwnNodes } from './protected-create.ts'
+import type { OwnNodes } from './own-node.ts'
+import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import { NodeVanished } from './node-vanished.ts'
-import type { Queue } from './queue.ts'
-import type { Role } from './roles.ts'
+import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
 import { retry } from './retry.ts'
-import { Wait, type Waiter, WaitLimit } from './wait.ts'
+import { type Subject, Wait, type Waiter, WaitLimit } from './wait.ts'
 
-export interface QueueLockOptions extends NodeOptions, HoldOptions {}
+export interface QueueLockOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {}
 
 /** What competes in one session for one call. A `Contender` is one. */
 export interface Competitor extends Owner, Waiter {
@@ -30,34 +30,42 @@ export interface Competitor extends Owner, Waiter {
 
 /** Turns a grant into a hold. */
 export type ToHeld<H extends Held> = (
-  queue: Queue,
+  zk: ZooKeeper,
   owner: Owner,
   nodes: OwnNodes,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: ToHeld<Held> = ({ zk }, owner, nodes, lease, terms) => new Held(zk, owner, nodes, lease, terms)
+export const plainHold: ToHeld<Held> = (...granted) => new Held(...granted)
 
 export class QueueLock<H extends Held = Held> implements Acquirable<H> {
-  readonly queue: Queue
-  readonly #role: Role
+  readonly #zk: ZooKeeper
+  readonly #entries: Entries
+  readonly #subject: Subject
   readonly #options: QueueLockOptions
   readonly #toHeld: ToHeld<H>
 
-  constructor(queue: Queue, role: Role, options: QueueLockOptions, toHeld: ToHeld<H>) {
-    this.queue = queue
-    this.#role = role
+  /** `subject` is what is reported. */
+  constructor(subject: Subject, entries: Entries, options: QueueLockOptions, toHeld: ToHeld<H>) {
+    this.#zk = subject.zk
+    this.#entries = entries
+    this.#subject = subject
     this.#options = options
     this.#toHeld = toHeld
+  }
+
+  /** One queue. */
+  static of<H extends Held>({ queue, role }: Entry, options: QueueLockOptions, toHeld: ToHeld<H>): QueueLock<H> {
+    return new QueueLock(subjectOf({ queue, role }), [{ queue, role }], options, toHeld)
   }
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
     checkCall('acquire', options)
     options.signal?.throwIfAborted()
     const { timeout = Infinity, signal } = options
-    const wait = new Wait(this.queue, this.#role.kind, options.onQueued, timeout < Infinity)
-    const limit = new WaitLimit(this.queue.zk.runtime, {
+    const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
+    const limit = new WaitLimit(this.#zk.runtime, {
       signals: [signal],
       timeout: { after: timeout, error: () => wait.tooLong(timeout) },
     })
@@ -75,13 +83,13 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     checkCall('tryAcquire', options)
     const { signal } = options
     signal?.throwIfAborted()
-    const { zk, recipePath: path } = this.queue
-    const wait = new Wait(this.queue, this.#role.kind, undefined, false)
+    const { path } = this.#subject
+    const wait = new Wait(this.#subject, undefined, false)
     const contender = this.#contender(wait)
     const { session } = contender
     const { timeout = session.timeout } = options
     const late = () => new KeeperError('RequestTimeout', { op: 'tryAcquire', path })
-    const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       contender.prepare()
       // The list is read before a node is created: if there is a blocker, no node is needed.
@@ -117,7 +125,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       return await this.#hold(contender, contender.compete(), limit, options)
     } catch (error) {
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
       if (hasNextSession && !wasAborted(error, options.signal)) return undefined
       throw error
     }
@@ -136,9 +144,9 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       const grant = await limit.during(competing)
       if (grant === undefined) return undefined
-      const lease = await limit.during(firstLease(this.queue.zk, contender.session, grant, this.#options, limit))
+      const lease = await limit.during(firstLease(this.#zk, contender.session, grant, this.#options, limit))
       const options = { onSuspended, onResumed, ...this.#options }
-      held = this.#toHeld(this.queue, contender, grant.nodes, lease, options)
+      held = this.#toHeld(this.#zk, contender, grant.nodes, lease, options)
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined
@@ -150,7 +158,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   #contender(wait: Wait): Competitor {
-    const { session } = this.queue.zk
+    const { session } = this.#zk
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
     const contender = this.makeContender({
@@ -164,15 +172,27 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   /** Makes what competes. */
   protected makeContender(options: ContenderOptions): Competitor {
-    return new Contender(this.queue, this.#role, options)
+    return new Contender(this.#entries, options)
   }
 
   /** Whether one that enters now would have to wait, as far as reads show. */
   protected async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
-    const listing = () => ifMissing((asking) => this.queue.list(asking), options, undefined)
-    const list = await retry(this.queue.zk, listing, options.signal)
-    return list !== undefined && this.#role.blockers(list.everyone).length > 0
+    const listings = this.#entries.map(({ queue }) => {
+      const listing = () => ifMissing((asking) => queue.list(asking), options, undefined)
+      return retry(this.#zk, listing, options.signal)
+    })
+    for (const each of listings) each.catch(() => {})
+    for (const [index, { role }] of this.#entries.entries()) {
+      const list = await listings[index]
+      if (list !== undefined && role.blockers(list.everyone).length > 0) return true
+    }
+    return false
   }
+}
+
+/** What is reported of a lock with one queue. */
+export function subjectOf({ queue: { zk, recipePath: path }, role: { kind } }: Entry): Subject {
+  return { zk, path, kind: kind.name }
 }
 
 /**

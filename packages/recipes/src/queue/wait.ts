@@ -1,9 +1,8 @@
 // The wait of a caller, which may use several contenders one after the other, and its limit: a timeout or a signal.
-import { type CallOptions, KeeperError, type Runtime, type Session } from '@zk/client'
+import { type CallOptions, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { type Blocker, LockTimeoutError } from '../errors.ts'
-import type { Kind } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 
 /** A place in the queue, as in the last list. */
@@ -23,22 +22,29 @@ export interface Waiter {
   readonly blocker: ContenderInfo | undefined
 }
 
+/** What is waited for, as it is reported. */
+export interface Subject {
+  readonly zk: ZooKeeper
+  /** The path that users know; all of them if there are several. */
+  readonly path: string
+  /** See `RecipeMessages`. */
+  readonly kind: string
+}
+
 export class Wait {
   /** Whether the wait has a timeout, so that `tooLong` may be called. */
   readonly mayTimeOut: boolean
-  readonly #queue: Queue
-  readonly #kind: Kind
+  readonly #subject: Subject
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
   /** The last contender that had to wait. */
   #contender: Waiter | undefined
 
-  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
+  constructor(subject: Subject, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
     this.mayTimeOut = mayTimeOut
-    this.#queue = queue
-    this.#kind = kind
+    this.#subject = subject
     this.#onQueued = onQueued
-    this.#since = queue.zk.runtime.now()
+    this.#since = subject.zk.runtime.now()
   }
 
   /** `ahead` makes the paths of the contenders ahead, oldest first. */
@@ -48,22 +54,23 @@ export class Wait {
       const paths = ahead()
       return { position: paths.length, ahead: paths }
     }
-    report(this.#queue.zk, 'zk:queued', this.#kind.name, () => ({ path: this.#queue.recipePath, ...place() }))
+    const { zk, path, kind } = this.#subject
+    report(zk, 'zk:queued', kind, () => ({ path, ...place() }))
     this.#onQueued?.(place())
   }
 
   /** The caller gets this hold. Reports how long the caller has waited. */
   ended<H extends { acquired(waited: number): void }>(held: H): H {
-    held.acquired(this.#queue.zk.runtime.now() - this.#since)
+    held.acquired(this.#subject.zk.runtime.now() - this.#since)
     return held
   }
 
   /** The error for a wait that has timed out. */
   tooLong(timeout: number): LockTimeoutError {
-    const { recipePath, zk } = this.#queue
+    const { path, zk } = this.#subject
     const at = zk.runtime.wallNow()
     const { ahead, blocker } = this.#contender ?? {}
-    return new LockTimeoutError(recipePath, timeout, {
+    return new LockTimeoutError(path, timeout, {
       at,
       ahead,
       blocker: blocker && this.#asBlocker(blocker),

@@ -3,11 +3,11 @@
 // A node of ours is named `_c_<uuid>-lease-<permit>`, with the uuid of its contender. So a list shows which permits are taken,
 // and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
-import { type CallOptions, op, type Session, type ZooKeeper } from '@zk/client'
+import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import { ifMissing } from '../queue/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
 import { type ContenderInfo, contenderInfo, describedInJson } from '../queue/queue.ts'
-import { deleteOwn, type Folder, type OwnNode } from '../queue/protected-create.ts'
+import { deleteAll, type Folder, type OwnNode } from '../queue/own-node.ts'
 import { retry } from '../queue/retry.ts'
 import { SessionOptions } from '../queue/session-options.ts'
 
@@ -93,20 +93,10 @@ export class Leases implements Folder {
     return (await Promise.all(reading)).filter((node) => node !== undefined)
   }
 
-  /** Deletes the nodes, in one transaction where that is possible: then one event tells of all. See `deleteOwn`. */
+  /** Deletes the nodes: see `deleteAll`. */
   async delete(nodes: readonly OwnNode[], session: Session): Promise<void> {
-    const { bound } = SessionOptions.of(session)
-    if (nodes.length > 1) {
-      const deleting = nodes.map(({ path }) => op.delete(path))
-      try {
-        await this.zk.multi(deleting, bound)
-        return
-      } catch {
-        // One is gone, or the answer is lost: each by itself then.
-      }
-    }
-    const results = await Promise.allSettled(nodes.map(({ path }) => deleteOwn(this, session, path)))
-    for (const result of results) if (result.status === 'rejected') throw result.reason
+    const placed = nodes.map(({ path }) => ({ folder: this, path }))
+    await deleteAll(this.zk, session, placed)
   }
 }
 

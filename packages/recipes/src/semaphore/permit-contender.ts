@@ -24,11 +24,11 @@ import { Contender, type ContenderOptions, type Grant } from '../queue/contender
 import { ifMissing } from '../queue/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../queue/node-vanished.ts'
-import type { OwnNode, OwnNodes } from '../queue/protected-create.ts'
+import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
+import type { Entry } from '../queue/line.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../queue/queue-lock.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import type { Role } from '../queue/roles.ts'
 import { type RelayedTouch, touchFor } from '../lease/relay.ts'
 import type { Leases } from './leases.ts'
 import type { Permits, StoredPermits } from './stored-permits.ts'
@@ -68,14 +68,14 @@ export class PermitContender implements Competitor {
   #holder: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
-  constructor(queue: Queue, role: Role, options: ContenderOptions, wanted: Wanted) {
-    this.#zk = queue.zk
-    this.#queue = queue
+  constructor(entry: Entry, options: ContenderOptions, wanted: Wanted) {
+    this.#zk = entry.queue.zk
+    this.#queue = entry.queue
     this.#wanted = wanted
     this.#leases = wanted.leases
     this.#stored = wanted.stored
     this.#options = options
-    this.#contender = new Contender(queue, role, options)
+    this.#contender = new Contender([entry], options)
     this.session = this.#contender.session
     this.#pinned = pinnedTo(this.session)
   }
@@ -106,8 +106,8 @@ export class PermitContender implements Competitor {
   }
 
   async competeOnce(): Promise<Grant | undefined> {
-    const front = await this.#contender.enterFirst()
-    return front && (await this.#takeIfFree(front.node))
+    const node = await this.#contender.enterFirst()
+    return node && (await this.#takeIfFree(node))
   }
 
   /** Deletes its nodes, in the background until that is confirmed or the session has ended. Idempotent. */
@@ -124,7 +124,7 @@ export class PermitContender implements Competitor {
   /** undefined where there is no room. */
   async #takeIfFree(node: OwnNode): Promise<Grant | undefined> {
     for (;;) {
-      const view = await this.#look(node)
+      const view = await this.#look()
       if (this.#ownIn(node, view.names).length > 0) return await this.#found(node, view.names)
       checkRoom(this.#wanted, view)
       if (!hasRoom(this.#wanted, view.names, view.permits)) return undefined
@@ -134,7 +134,7 @@ export class PermitContender implements Competitor {
   }
 
   /** Reads what decides: the list is one that has the permits of all contenders before this one. */
-  async #look(node: OwnNode): Promise<View> {
+  async #look(): Promise<View> {
     for (;;) {
       const last = this.#last
       this.#last = undefined
@@ -146,7 +146,7 @@ export class PermitContender implements Competitor {
       ])
       if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session))) }
       // This server is behind the one that sent the event. Behind a commit all reads are later than that.
-      await this.#contender.confirm(node)
+      await this.#contender.confirm()
     }
   }
 

@@ -1,8 +1,8 @@
-import { Held, type Owner, parentOf } from '../held.ts'
+import type { ZooKeeper } from '@zk/client'
+import { Held, type Owner } from '../held.ts'
 import type { HoldTerms } from '../hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
-import type { OwnNodes } from '../queue/protected-create.ts'
-import type { Queue } from '../queue/queue.ts'
+import { type OwnNodes, parentOf } from '../queue/own-node.ts'
 
 /**
  * Permits of a `Semaphore`. They are held together: all are released together, and all are lost when the node of one is gone.
@@ -15,7 +15,7 @@ export class SemaphoreHeld extends Held {
   readonly permits: readonly number[]
 
   /** @internal */
-  constructor({ zk }: Queue, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
+  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
     super(zk, owner, nodes, lease, terms)
     this.permits = nodes.map(({ name }) => name.sequence).sort((one, other) => one - other)
   }

@@ -1,0 +1,75 @@
+import type { CallOptions, ZooKeeper } from '@zk/client'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+import { checkCall, checkRecipe } from './checks.ts'
+import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
+import { checkPaths, type MultiLockPath, pathOf } from './multi-lock/paths.ts'
+import { MultiHeld } from './multi-lock/multi-held.ts'
+import type { Entries } from './queue/contender.ts'
+import type { Entry } from './queue/line.ts'
+import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { QueueLock } from './queue/queue-lock.ts'
+import { exclusive, reader, type Role, writer } from './queue/roles.ts'
+import { within } from './queue/wait.ts'
+
+const roles = { exclusive, read: reader, write: writer } as const satisfies Record<string, Role>
+
+/**
+ * Several locks as one: all of them are acquired, or none, and two that overlap never wait for each other, whatever the order of
+ * their paths. Each path is that of a `Lock`, or of a `SharedLock`, and both stand in one line with it.
+ *
+ *     const transfer = new MultiLock(zk, ['/locks/account/7', '/locks/account/4'])
+ *     await transfer.run(async (held) => { … })
+ *
+ * It waits in all lines at the same time. In a line in which it is first, all behind it wait until it has the other locks,
+ * too. A program that takes plain locks of these paths one by one may still wait for it, and it for that program.
+ *
+ * The nodes are made in one transaction, so together they must fit into a request: 1 to 100 paths.
+ */
+export class MultiLock implements Acquirable<MultiHeld> {
+  /** The paths that were given, in their order. */
+  readonly paths: readonly string[]
+  readonly #queues: readonly Queue[]
+  readonly #queueLock: QueueLock<MultiHeld>
+
+  constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions & DeadlockOptions = {}) {
+    checkPaths(paths)
+    for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options)
+    const entries = paths.map((each): Entry => {
+      const role = roles[typeof each === 'string' ? 'exclusive' : each.mode]
+      return { role, queue: new Queue(zk, pathOf(each), role.rivals) }
+    })
+    const subject = { zk, path: paths.map(pathOf).join(', '), kind: 'multi' }
+    this.paths = paths.map(pathOf)
+    this.#queues = entries.map(({ queue }) => queue)
+    this.#queueLock = new QueueLock(
+      subject,
+      entries as unknown as Entries,
+      nodeOptionsOf(options),
+      (...granted) => new MultiHeld(...granted),
+    )
+  }
+
+  /** See `Acquirable`. `onQueued` is called for each path in whose line contenders are ahead. */
+  acquire(options?: AcquireOptions): Promise<MultiHeld> {
+    return this.#queueLock.acquire(options)
+  }
+
+  /** See `Acquirable`. It resolves with undefined if another contender is in the way on any of the paths. */
+  tryAcquire(options?: TryAcquireOptions): Promise<MultiHeld | undefined> {
+    return this.#queueLock.tryAcquire(options)
+  }
+
+  /** See `Acquirable`. */
+  run<T>(body: (held: MultiHeld) => T | Promise<T>, options?: RunOptions): Promise<T> {
+    return this.#queueLock.run(body, options)
+  }
+
+  /** All contenders of all paths, those of one path after those of the other, oldest first in each. */
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    const [{ zk }] = this.#queues as [Queue]
+    const all = { zk, path: this.paths.join(', ') }
+    const read = (limited: CallOptions) => Promise.all(this.#queues.map((queue) => queue.contenders(limited)))
+    return (await within(all, 'contenders', options, read)).flat()
+  }
+}

@@ -1,0 +1,27 @@
+import type { ZooKeeper } from '@zk/client'
+import { Held, type Owner } from '../held.ts'
+import type { HoldTerms } from '../hold-options.ts'
+import type { Lease } from '../lease/lease.ts'
+import { type OwnNodes, parentOf } from '../queue/own-node.ts'
+
+/** The locks of a `MultiLock`. They are held together: all are released together, and all are lost when the node of one is gone. */
+export class MultiHeld extends Held {
+  /** The token of each path. All were made in one transaction, so all are `fencingToken`, and each rises along its own path. */
+  readonly fencingTokens: ReadonlyMap<string, bigint>
+
+  /** @internal */
+  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
+    super(zk, owner, nodes, lease, terms, 'multi')
+    this.fencingTokens = new Map(nodes.map(({ path, czxid }) => [parentOf(path), czxid]))
+  }
+
+  /** @internal */
+  override get recipePath(): string {
+    return this.paths.map(parentOf).join(', ')
+  }
+
+  /** For logs: the token as text, and the paths of all nodes. */
+  override toJSON(): object {
+    return { ...super.toJSON(), paths: this.paths }
+  }
+}

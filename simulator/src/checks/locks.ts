@@ -1,0 +1,136 @@
+// The invariants of several locks at once. Each path is looked at by itself.
+import type { Recorded } from '../history/history.ts'
+import type { Life } from '../history/server-log.ts'
+import type { Played } from '../history/played.ts'
+import { exclude, kindOfNode } from '../scenario/scenario.ts'
+import { attemptsOf, heldOnTrust } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+
+type Grant = Extract<Recorded, { type: 'granted' }>
+
+/** Whether two nodes of one path exclude each other; never if their paths differ. */
+function clash(one: string, other: string): boolean {
+  return parentOf(one) === parentOf(other) && exclude(kindOfNode(one)!, kindOfNode(other)!)
+}
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'))
+
+/** M1: no path has two holders that exclude each other at the same time, in true time. What counts as holding is said at I1. */
+export const oneHolderOfEach: Check = (played) => {
+  const onTrust = heldOnTrust(played)
+  const holders = new Map<number, Grant>()
+  const stalled = new Set<number>()
+  const violations: Violation[] = []
+  const look = (at: number) => {
+    const awake = [...holders.values()].filter(({ client }) => !stalled.has(client))
+    for (const one of awake) {
+      for (const other of awake) {
+        if (one.attempt >= other.attempt) continue
+        const node = nodesOf(one).find((each) => nodesOf(other).some((another) => clash(each, another)))
+        if (node === undefined) continue
+        const what = `attempts ${one.attempt} and ${other.attempt} hold at once, also ${parentOf(node)}`
+        violations.push({ invariant: 'M1', at, what })
+      }
+    }
+  }
+  for (const each of played.history) {
+    if (each.type === 'granted' && !nodesOf(each).some((path) => onTrust.has(path))) {
+      holders.set(each.attempt, each)
+      look(each.at)
+    } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
+    else if (each.type === 'lost') holders.delete(each.attempt)
+    else if (each.type === 'killed') {
+      for (const [attempt, { client }] of holders) if (client === each.client) holders.delete(attempt)
+    } else if (each.type === 'stalled') stalled.add(each.client)
+    else if (each.type === 'awake') {
+      stalled.delete(each.client)
+      look(each.at)
+    }
+  }
+  return violations.slice(0, 1)
+}
+
+/** M2: a grant has a token for each path, the czxid of its node; and all nodes of a `MultiLock` were made by one transaction. */
+export const tokensAreOfNodes: Check = (played) =>
+  attemptsOf(played).flatMap(({ id, granted, task }): Violation[] => {
+    if (granted === undefined) return []
+    const { at, fence, tokens = [] } = granted
+    const czxids = nodesOf(granted).map((path) => played.log.lives.get(path)?.czxid)
+    const areOfNodes = czxids.every((czxid, index) => czxid === tokens[index])
+    const isOne = task.taking === 'nested' || czxids.every((czxid) => czxid === fence)
+    if (areOfNodes && isOne) return []
+    return [{ invariant: 'M2', at, what: `attempt ${id} has the tokens ${tokens.join()}, not ${czxids.join()}` }]
+  })
+
+/**
+ * M3: at the time of a grant no older node that excludes it was left on any of its paths. When it had to wait for one, all nodes of
+ * the grant were checked by a committed request after the last of them was gone.
+ */
+export const eachIsProven: Check = ({ history, log }) =>
+  attemptsOf({ history }).flatMap(({ id, granted, queued, task }): Violation[] => {
+    // Of those that are taken one by one, each is granted by itself.
+    if (granted === undefined || task.taking === 'nested') return []
+    const { at, fence } = granted
+    const wrong = (what: string): Violation[] => [{ invariant: 'M3', at, what: `attempt ${id} ${what}` }]
+    const nodes = nodesOf(granted).map((path) => log.lives.get(path)!)
+    const older = nodes.flatMap((node) => olderThan(node, log))
+    const present = older.find(({ end }) => end === undefined || end.at > Math.ceil(at))
+    if (present !== undefined) return wrong(`was granted while ${present.path} was there`)
+    if (!queued.some((each) => each.at >= nodes[0]!.createdAt)) return []
+    const last = older.reduce((max, { end }) => (end!.zxid > max ? end!.zxid : max), fence)
+    const isChecked = ({ path }: Life) =>
+      log.checks.some((each) => each.path === path && each.zxid > last && each.at <= at)
+    const unchecked = nodes.find((node) => !isChecked(node))
+    return unchecked === undefined ? [] : wrong(`was granted without a check of ${unchecked.path}`)
+  })
+
+function olderThan(node: Life, log: Played['log']): Life[] {
+  return [...log.lives.values()].filter(
+    (other) => other.owner !== 0n && other.place < node.place && clash(other.path, node.path),
+  )
+}
+
+/** What a `WouldDeadlockError` names. */
+interface Named {
+  readonly attempt: number
+  readonly at: number
+  readonly paths: readonly string[]
+}
+
+function deadlocks({ history }: Pick<Played, 'history'>): Named[] {
+  return history.flatMap((each) =>
+    each.type === 'refused' && each.error?.startsWith('WouldDeadlockError')
+      ? [{ attempt: each.attempt, at: each.at, paths: each.error.match(/\/\S+\/_c_[^\s,]+/g) ?? [] }]
+      : [],
+  )
+}
+
+/** M4: an attempt that rejects with a `WouldDeadlockError` was in that cycle: all nodes that it names were there at one moment. */
+export const deadlocksAreReal: Check = (played) =>
+  deadlocks(played).flatMap(({ attempt, at, paths }): Violation[] => {
+    const lives = paths.map((path) => played.log.lives.get(path))
+    const begin = lives.reduce((max, life) => (life !== undefined && life.czxid > max ? life.czxid : max), 0n)
+    const isReal =
+      paths.length >= 2 &&
+      lives.every((life) => life !== undefined && (life.end === undefined || life.end.zxid > begin))
+    return isReal ? [] : [{ invariant: 'M4', at, what: `attempt ${attempt} rejects for ${paths.join(', ')}` }]
+  })
+
+/** M5: a deadlock has one victim. */
+export const deadlocksHaveOneVictim: Check = (played) => {
+  const first = new Map<string, Named>()
+  return deadlocks(played).flatMap((each): Violation[] => {
+    const cycle = [...each.paths].sort().join()
+    const other = first.get(cycle)
+    first.set(cycle, each)
+    if (other === undefined) return []
+    return [
+      { invariant: 'M5', at: each.at, what: `attempts ${other.attempt} and ${each.attempt} reject for one cycle` },
+    ]
+  })
+}
+
+/** The nodes of all paths of a grant. */
+function nodesOf({ path, nodes = [path] }: Grant): readonly string[] {
+  return nodes
+}
