@@ -6,6 +6,7 @@ import { doubleBarrier } from './double-barrier.ts'
 import { election } from './election.ts'
 import { group } from './group.ts'
 import { lock } from './lock.ts'
+import { multiLock } from './multi-lock.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
 
@@ -14,6 +15,7 @@ export const RECIPES = [
   sharedLock,
   election,
   semaphore,
+  multiLock,
   counter,
   group,
   barrier,
