@@ -18,7 +18,7 @@ import { StoredPermits } from './semaphore/stored-permits.ts'
 export interface SemaphoreOptions extends LockOptions {
   /**
    * How many permits there are: 1 to 1,000,000. It is stored in the node of the path when nothing is stored there yet. Calls
-   * reject with a `PermitsError` where another number is stored. Once the two were the same, this object follows what is
+   * reject with a `PermitsError` if another number is stored. Once the two were the same, this object follows what is
    * stored. @default what is stored
    */
   permits?: number | undefined
@@ -36,13 +36,13 @@ const role: Role = { ...exclusive, kind, rivals: [kind] }
 
 /**
  * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those
- * of Curator's InterProcessSemaphoreV2: who waits is below `<path>/locks`, and each permit that is taken is a node below
+ * of Curator's InterProcessSemaphoreV2: those that wait are below `<path>/locks`, and each permit that is taken is a node below
  * `<path>/leases`. The number of permits is stored as by Curator's SharedCount.
  *
  *     const semaphore = new Semaphore(zk, '/semaphores/encoder', { permits: 4 })
  *     await semaphore.run(async (held) => { … held.permit … })
  *
- * Who asks for many permits waits until so many are free, and all behind it wait, too.
+ * A call that asks for many permits waits until so many are free, and all behind it wait, too.
  *
  * The node of the path is persistent, and stays. Those below it are containers.
  */
@@ -77,7 +77,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     return await this.#lock(count).acquire(others)
   }
 
-  /** See `Acquirable`. It rejects as `acquire` does. Whoever waits in line is in the way, also where permits are free. */
+  /** See `Acquirable`. It rejects as `acquire` does. A contender that waits in line is in the way, even if permits are free. */
   async tryAcquire(options: TryAcquireOptions & CountOption = {}): Promise<SemaphoreHeld | undefined> {
     checkCall('Semaphore.tryAcquire', options)
     const { count, ...others } = options
@@ -93,8 +93,8 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number go by it from the next grant on. Where
-   * there are fewer than are held, nobody loses any: nothing is granted until there is room again. Of two at once the later
+   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number go by it from the next grant on. If
+   * there are fewer than are held, no holder loses any: nothing is granted until there is room again. Of two at once the later
    * one lasts.
    */
   async resize(permits: number, options: CallOptions = {}): Promise<void> {
@@ -150,7 +150,7 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     const { leases, stored } = this.#wanted
     const present = await stored.agree(options.session)
-    checkRoom(this.#wanted, present)
+    checkRoom(this.#wanted, present.permits)
     if (await super.hasBlocker(options)) return true
     return !hasRoom(this.#wanted, await leases.list(options), present.permits)
   }

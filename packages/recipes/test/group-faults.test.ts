@@ -95,6 +95,22 @@ describe('Membership', () => {
     },
   )
 
+  test('Membership.update that a busy server refused is not sent again behind the delete of leave', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one' }))
+    const next = outcome(new Group(other, PATH).join({ name: 'host-1', data: 'another' }))
+    await scene.world.settle()
+    scene.ensemble.faults.fail({ op: 'setData', code: 'ThrottledOp' })
+    scene.network.latency = () => 2
+    const updating = outcome(me.update('two'))
+    await scene.world.advance(1)
+    const leaving = outcome(me.leave())
+    await scene.world.advance(RECONNECTED)
+    expect([updating.status, leaving.status, next.status]).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+    expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
+  })
+
   test('Membership.update that meets the node of another member is not resolved', async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

@@ -5,7 +5,7 @@ import { drop, type Fault, garbage, loseReply, loseRequest } from './support/fau
 import { outcome } from './support/outside.ts'
 import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-import { LEASES, PATH, prepare, RECONNECTED, semaphoreOf, stored } from './support/semaphore.ts'
+import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, stored } from './support/semaphore.ts'
 
 const dataOf = (scene: Scene) => Buffer.from(scene.ensemble.nodes.get(PATH)!.data)
 
@@ -159,6 +159,22 @@ describe('Semaphore.resize', () => {
     }
     expect(shrunkFirst).toBeGreaterThan(0)
     expect(shrunkFirst).toBeLessThan(13)
+  })
+
+  test('Semaphore.acquire of more permits than are left rejects, at whatever moment the number shrinks', async () => {
+    for (let delay = 0; delay <= 20; delay++) {
+      const scene = new Scene({ members: 3 })
+      prepare(scene, 2)
+      const [zk, other, operator] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+      await scene.done(semaphoreOf(other).acquire())
+      scene.network.latency = () => 1
+      const acquiring = outcome(semaphoreOf(zk).acquire({ count: 2 }))
+      await scene.world.advance(delay)
+      outcome(operator.setData(PATH, stored(1)))
+      await scene.world.advance(1_000)
+      expect(acquiring.error).toMatchObject({ name: 'RangeError' })
+      expect(scene.children(LOCKS)).toEqual([])
+    }
   })
 
   test('Semaphore.acquire that waits for more permits than are left rejects, and lets others go on', async () => {

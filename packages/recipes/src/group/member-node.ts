@@ -89,12 +89,13 @@ export class MemberNode {
 
   /**
    * Writes the data once. False if it is not known to be written, or the node is of another member: the next look shows that.
-   * Any other error is thrown.
+   * Any other error is thrown. A busy server's refusal is one: the client would repeat the write behind the delete of a member
+   * that leaves, when another member may have the name.
    */
   async write(data: Uint8Array): Promise<boolean> {
     const { zk } = this.#folder
     try {
-      const options = { version: this.#version, ...SessionOptions.of(this.session).bound }
+      const options = { version: this.#version, ...pinnedTo(this.session) }
       const stat = await zk.setData(this.path, data, options)
       // It was deleted, and another member was faster.
       if (!this.owns({ stat })) return false

@@ -1,4 +1,4 @@
-// The children of `leases`: one ephemeral node for each permit that is taken. As in Curator every child counts, whoever made it.
+// The children of `leases`: one ephemeral node for each permit that is taken. As in Curator every child counts, also one of another program.
 //
 // A node of ours is named `_c_<uuid>-lease-<permit>`, with the uuid of its contender. So a list shows which permits are taken,
 // and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
@@ -47,13 +47,13 @@ export class Leases implements Folder {
     return uuid === undefined ? undefined : { name, uuid, kind: this.#kind, sequence: Number(permit) }
   }
 
-  /** All names. There are none where the folder does not exist yet. */
+  /** All names. There are none if the folder does not exist yet. */
   async list(options: CallOptions): Promise<readonly string[]> {
     const listing = () => ifMissing((asking) => this.zk.getChildren(this.path, asking), options, { children: [] })
     return (await retry(this.zk, listing, options.signal)).children
   }
 
-  /** The smallest `count` permits that no node of ours has. Where there is room for so many, they are below `permits`. */
+  /** The smallest `count` permits that no node of ours has. If there is room for so many, they are below `permits`. */
   free(names: readonly string[], count: number): number[] {
     const taken = new Set(names.map((name) => this.parse(name)?.sequence))
     const free: number[] = []
@@ -66,7 +66,7 @@ export class Leases implements Folder {
     return names.map((name) => this.parse(name)).filter((name) => name?.uuid === uuid) as ContenderName[]
   }
 
-  /** Reads a node, whoever made it; undefined when it is gone. */
+  /** Reads a node, also one of another program; undefined when it is gone. */
   async holder(name: string, options: CallOptions): Promise<HolderInfo | undefined> {
     const path = this.pathOf(name)
     const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)

@@ -13,8 +13,8 @@
 //    one, so this list has all of them. An event alone is not enough: another connection may lead to a server that has not
 //    seen it yet, and the list of that server may lack the leases of those before us. Then we wait for a commit, and list
 //    again.
-// 3. From then on no other adds, as long as our node exists, and the transaction fails where it does not exist. So there are at
-//    most as many nodes as in our list, however old that is. The check fails where the stored number is not that which we
+// 3. From then on no other adds, as long as our node exists, and the transaction fails if it does not exist. So there are at
+//    most as many nodes as in our list, however old that is. The check fails if the stored number is not that which we
 //    compared them with.
 //
 // A transaction without an answer was executed if `leases` shows nodes with our uuid. It cannot be executed twice, nor after our
@@ -95,7 +95,7 @@ export class PermitContender implements Competitor {
 
   async compete(): Promise<Grant> {
     // The first in line reads it anyway. Here a wrong number is found before it queues.
-    if (!this.#stored.isAgreed) checkRoom(this.#wanted, await this.#stored.agree(this.session))
+    if (!this.#stored.isAgreed) checkRoom(this.#wanted, (await this.#stored.agree(this.session)).permits)
     const { node, last } = await this.#contender.reachFront()
     this.#last = last
     for (;;) {
@@ -121,12 +121,12 @@ export class PermitContender implements Competitor {
 
   // --- the first in line ----------------------------------------------------------------------------------------
 
-  /** undefined where there is no room. */
+  /** undefined if there is no room. */
   async #takeIfFree(node: OwnNode): Promise<Grant | undefined> {
     for (;;) {
       const view = await this.#look()
       if (this.#ownIn(node, view.names).length > 0) return await this.#found(node, view.names)
-      checkRoom(this.#wanted, view)
+      checkRoom(this.#wanted, view.permits)
       if (!hasRoom(this.#wanted, view.names, view.permits)) return undefined
       const grant = await this.#take(node, view)
       if (grant !== undefined) return grant
@@ -159,7 +159,7 @@ export class PermitContender implements Competitor {
     )
   }
 
-  /** undefined where it was not possible, or is not known: then it must look again. */
+  /** undefined if it was not possible, or is not known: then it must look again. */
   async #take(node: OwnNode, { names: taken, version, touch }: View): Promise<Grant | undefined> {
     this.#throwIfLeaving()
     const { data, acl } = this.#options
@@ -220,6 +220,8 @@ export class PermitContender implements Competitor {
     this.#throwIfLeaving()
     const permits = data && this.#stored.parse(data)?.permits
     const names = list?.children ?? []
+    // The number may have changed since the look. Then no event says so.
+    if (permits !== undefined) checkRoom(this.#wanted, permits)
     const mustWait =
       permits !== undefined && !hasRoom(this.#wanted, names, permits) && this.#ownIn(node, names).length === 0
     if (mustWait) {
@@ -242,7 +244,7 @@ export class PermitContender implements Competitor {
     reading.then((holder) => isStill() && (this.#holder = holder)).catch(() => {})
   }
 
-  /** undefined where the node does not exist. */
+  /** undefined if the node does not exist. */
   async #watching<W extends Watched>(call: (options: CallOptions) => Promise<W>): Promise<W | undefined> {
     const watch = await ifMissing((options) => retry(this.#zk, () => call(options)), this.#pinned, undefined)
     if (watch !== undefined) this.#watches.add(watch)
@@ -295,6 +297,6 @@ export function hasRoom({ count }: Wanted, names: readonly string[], permits: nu
 }
 
 /** With so few permits it would wait for ever, and all behind it, too. */
-export function checkRoom({ stored, count }: Wanted, { permits }: Permits): void {
+export function checkRoom({ stored, count }: Wanted, permits: number): void {
   if (count > permits) throw new RangeError(`count is ${count}, and ${stored.path} has only ${permits} permits`)
 }

@@ -1,5 +1,5 @@
 // The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
-// stays when nobody holds or waits: it is a setting, and `resize` must last.
+// stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from '../errors.ts'
 import { ifMissing } from '../queue/if-missing.ts'
@@ -12,7 +12,7 @@ export interface Permits {
   readonly version: number
 }
 
-/** What the node stores: `permits` is undefined where it has no data, as one that was made on the way to a child. */
+/** What the node stores: `permits` is undefined if it has no data, as one that was made on the way to a child. */
 interface Stored {
   readonly permits: number | undefined
   readonly version: number
@@ -24,7 +24,7 @@ const LENGTH = 4
 export class StoredPermits {
   readonly path: string
   readonly #zk: ZooKeeper
-  /** The number that its program expects; undefined where it follows whatever is stored. */
+  /** The number that its program expects; undefined if it follows whatever is stored. */
   readonly #expected: number | undefined
   /** Whether `#expected` was what is stored, once. From then on it follows what is stored. */
   #isAgreed = false
@@ -40,18 +40,18 @@ export class StoredPermits {
     return this.#isAgreed
   }
 
-  /** What is stored; undefined where nothing is. */
+  /** What is stored; undefined if nothing is. */
   async read(options: CallOptions): Promise<Permits | undefined> {
     return isSet(await this.#read(options))
   }
 
-  /** What this node stores; undefined where it is no number yet. */
+  /** What this node stores; undefined if it is no number yet. */
   parse(node: NodeData): Permits | undefined {
     return isSet(this.#stored(node))
   }
 
   /**
-   * What is stored. The expected number is stored first where nothing is. Rejects with a `PermitsError` where the two differ,
+   * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ,
    * unless they were the same before.
    */
   async agree(session: Session): Promise<Permits> {
@@ -76,7 +76,7 @@ export class StoredPermits {
   }
 
   /**
-   * Stores this number. Of two at once the later one lasts. Where an answer was lost and the node has changed since, the change
+   * Stores this number. Of two at once the later one lasts. If an answer was lost and the node has changed since, the change
    * was this one, or came after it: the number is not stored again.
    */
   async resize(permits: number, options: CallOptions): Promise<void> {
