@@ -538,7 +538,12 @@ export class Follower {
   #listed(id: number, path: string, children: readonly string[], pzxid: bigint): readonly string[] {
     const { tree } = this.#copy
     const names = new Set(children)
-    for (const name of tree.childNames(id)) if (!names.has(name)) this.#copy.remove(childPath(path, name))
+    for (const name of tree.childNames(id)) {
+      const child = childPath(path, name)
+      if (!names.has(name)) this.#copy.remove(child)
+      // Servers may send no events of a node that may not be read: it may have been made again.
+      else if (!tree.isReadable(tree.find(child)!)) this.#enqueue(child, Needs.data)
+    }
     tree.setPzxid(id, pzxid)
     return children.filter((name) => {
       const child = childPath(path, name)
