@@ -340,7 +340,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror.close removes the watches, ends the iterators, and leaves the last content', async () => {
-    const { scene, nodes, mirror, zk } = await ready()
+    const { scene, nodes, mirror } = await ready()
     const replay = new Replay(mirror)
     await scene.world.settle()
     const next = outcome(mirror.synced())

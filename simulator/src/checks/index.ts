@@ -12,6 +12,7 @@ import {
 } from './barrier.ts'
 import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
 import { groupChecks } from './group.ts'
+import { mirrorChecks } from './mirror.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
@@ -53,6 +54,7 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
   DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, callsInTime('D3')],
   Group: [...common, nothingLeft, ...groupChecks],
+  Mirror: [settledInTime, healthySessions('I18'), nothingLeft, ...mirrorChecks],
 }
 
 export function check(played: Played): Violation[] {

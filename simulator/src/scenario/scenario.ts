@@ -3,6 +3,7 @@ import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 import type { GroupPlan } from './group.ts'
+import type { MirrorPlan } from './mirror.ts'
 import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
@@ -13,7 +14,7 @@ export type RecipeName = (typeof recipes)[number] | 'Semaphore'
 /**
  * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
  */
-export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', ...stepped, 'Group'] as const
+export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', ...stepped, 'Group', 'Mirror'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -42,6 +43,8 @@ export interface EnsemblePlan {
   readonly longestTimeouts?: readonly number[]
   /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
+  /** The release of the servers. @default '3.8' */
+  readonly version?: '3.5'
 }
 
 export interface NetworkPlan {
@@ -73,6 +76,8 @@ export interface ClientPlan {
   readonly calls?: CallPlan
   /** The memberships of a client, which has no workers then. */
   readonly group?: GroupPlan
+  /** The writes and mirrors of a client, which has no workers then. */
+  readonly mirror?: MirrorPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -96,6 +101,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Barrier: [],
   DoubleBarrier: [],
   Group: [],
+  Mirror: [],
   Semaphore: ['permits'],
 }
 

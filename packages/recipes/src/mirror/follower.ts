@@ -489,10 +489,12 @@ export class Follower {
       reading,
       (options, handler) => watching.stat(path, options, handler),
       (read) => {
+        const isThere = typeof read !== 'string' && read.stat !== undefined
+        // What is still to be read is noted before the transaction is seen.
+        if (isThere && isMissing) this.#enqueue(path, Needs.data)
         const stat = typeof read === 'string' ? undefined : this.#kept(path, reading, read)
-        if (stat === undefined) {
-          if (!isMissing) this.#gone(path, watching)
-        } else if (isMissing) this.#enqueue(path, Needs.data)
+        if (isMissing) return
+        if (stat === undefined) this.#gone(path, watching)
         else this.#put(path, stat, undefined, watching)
       },
     )
@@ -511,8 +513,8 @@ export class Follower {
         // It was deleted, made again, or may not be read any more.
         if (!isThere) return this.#enqueue(path, Needs.data | Needs.comparison)
         watching.keep(path, 'list', list)
-        this.#seenIn(list.stat)
         const added = this.#listed(id, path, list.children, list.stat.pzxid)
+        this.#seenIn(list.stat)
         if (this.#options.filter === undefined) this.#copy.check(added.length)
         if (added.length === 0) return
         this.#listings.push({ path, names: added, epoch: this.#epochs.begin(job.epoch), next: 0 })

@@ -7,9 +7,14 @@ import type { Scene } from './scene.ts'
 /** Paths with data, transactions included: what makes two trees the same. */
 export type Content = Record<string, string>
 
+interface Contained {
+  readonly data: Uint8Array | undefined
+  readonly stat: { readonly czxid: bigint; readonly mzxid: bigint }
+}
+
 const shown = (data: Uint8Array | undefined) => (data === undefined ? 'unreadable' : Buffer.from(data).toString())
 
-const contentOf = ({ data, stat }: Pick<MirroredNode, 'data' | 'stat'>) => `${shown(data)} ${stat.czxid} ${stat.mzxid}`
+const contentOf = ({ data, stat }: Contained) => `${shown(data)} ${stat.czxid} ${stat.mzxid}`
 
 /** The nodes of the leader from `path` on. */
 export function treeOf(scene: Scene, path: string, isKept: (path: string) => boolean = () => true): Content {
