@@ -172,7 +172,10 @@ export class Mirror {
     const zk = this.#zk
     const { timeout = zk.session.timeout, signal } = options
     const late = () => new KeeperError('RequestTimeout', { op: 'synced', path: this.path })
-    const limit = new WaitLimit(zk.runtime, { signals: [signal, this.signal], timeout: { after: timeout, error: late } })
+    const limit = new WaitLimit(zk.runtime, {
+      signals: [signal, this.signal],
+      timeout: { after: timeout, error: late },
+    })
     try {
       await limit.asking(async (over) => {
         await retryAcrossSessions(zk, () => zk.sync(this.path, { signal: over, timeout: Infinity }), over)

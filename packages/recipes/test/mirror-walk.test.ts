@@ -6,14 +6,23 @@ import { copyOf, Replay, treeOf } from './support/mirrors.ts'
 import { SeededRandom } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 const ROOT = '/app'
 const SESSION_TIMEOUT = 3_000
 const NAMES = ['a', 'b', 'c', 'd']
-const SEEDS = Number(process.env['ZK_MIRROR_SEEDS'] ?? 60)
+const SEEDS = Number(process.env['ZK_MIRROR_SEEDS'] ?? 25)
 const faults: Fault[] = [loseRequest, loseReply, drop, garbage, ignore, fail('ThrottledOp')]
-const ops = ['getData', 'exists', 'getChildren2', 'addWatch', 'setWatches', 'setWatches2', 'multi', 'removeWatches'] as const
+const ops = [
+  'getData',
+  'exists',
+  'getChildren2',
+  'addWatch',
+  'setWatches',
+  'setWatches2',
+  'multi',
+  'removeWatches',
+] as const
 
 interface Played {
   readonly scene: Scene
@@ -25,7 +34,12 @@ interface Played {
 async function play(seed: number, version: '3.5' | '3.8' | '3.9'): Promise<Played> {
   const random = new SeededRandom(seed)
   const one = <T>(items: readonly T[]) => items[random.below(items.length)]!
-  const scene = new Scene({ members: random.chance(0.5) ? 1 : 3, seed, version, watchModes: version === '3.9' ? 'several' : 'one' })
+  const scene = new Scene({
+    members: random.chance(0.5) ? 1 : 3,
+    seed,
+    version,
+    watchModes: version === '3.9' ? 'several' : 'one',
+  })
   const { world, ensemble, network } = scene
   const zk = await scene.client({ sessionTimeout: SESSION_TIMEOUT })
   const writer = await scene.client({ sessionTimeout: 30_000 })
@@ -76,7 +90,12 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { scene, zk, mirror, replays } = await play(seed, version)
       const tree = treeOf(scene, ROOT)
-      const seen = { seed, isStale: mirror.isStale, copy: copyOf(mirror), replays: replays.map(({ content }) => content) }
+      const seen = {
+        seed,
+        isStale: mirror.isStale,
+        copy: copyOf(mirror),
+        replays: replays.map(({ content }) => content),
+      }
       expect(seen).toEqual({ seed, isStale: false, copy: tree, replays: replays.map(() => tree) })
       expect(replays.map(({ reading }) => reading.status)).toEqual(replays.map(() => 'pending'))
       await scene.done(mirror.close())

@@ -61,7 +61,11 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect([node.path, node.text, node.stat.czxid, node.stat.version]).toEqual([`${ROOT}/a`, '1', stat.czxid, 0])
     expect(node.stat).toMatchObject({ mtime: Number(stat.mtime), ephemeralOwner: 0n, dataLength: 1 })
     expect(mirror.children(ROOT).sort()).toEqual(['a', 'b'])
-    expect([mirror.get(`${ROOT}/none`), mirror.get('/other'), mirror.get('/apple')]).toEqual([undefined, undefined, undefined])
+    expect([mirror.get(`${ROOT}/none`), mirror.get('/other'), mirror.get('/apple')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
     expect([mirror.children(`${ROOT}/b`), mirror.children('/other')]).toEqual([[], []])
   })
 
@@ -70,7 +74,9 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     const replay = new Replay(mirror)
     await scene.world.settle()
     expect(replay.told[0]).toBe(`Added ${ROOT}`)
-    expect([...replay.told.slice(0, 4)].sort()).toEqual([ROOT, `${ROOT}/a`, `${ROOT}/a/x`, `${ROOT}/b`].map((path) => `Added ${path}`))
+    expect(replay.told.slice(0, 4).sort()).toEqual(
+      [ROOT, `${ROOT}/a`, `${ROOT}/a/x`, `${ROOT}/b`].map((path) => `Added ${path}`),
+    )
     nodes.setData(`${ROOT}/b`, '4')
     await scene.world.settle()
     nodes.create(`${ROOT}/c`, { data: '5' })
@@ -316,12 +322,9 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
         const since = scene.since()
         nodes.setData(`${ROOT}/b`, '5')
         await scene.world.advance(RECONNECTED)
-        expect([opening.status === 'pending', scene.leftovers(), scene.watchCount(), since.ops(zk.session.id)]).toEqual([
-          false,
-          nothing,
-          0,
-          [],
-        ])
+        expect([opening.status === 'pending', scene.leftovers(), scene.watchCount(), since.ops(zk.session.id)]).toEqual(
+          [false, nothing, 0, []],
+        )
         return hasCome
       },
       { stride: 3 },
@@ -362,9 +365,9 @@ describe('Mirror', () => {
     const { scene, zk } = await prepared()
     const since = scene.since()
     await open(scene, zk)
-    expect(since.ops(zk.session.id).toSorted()).toEqual(
-      ['addWatch', 'exists', ...Array(4).fill('getData'), ...Array(2).fill('getChildren2')].toSorted(),
-    )
+    const asked = since.asked.map(({ op = '' }) => op)
+    const reads: readonly string[] = ['getData', 'getData', 'getData', 'getData', 'getChildren2', 'getChildren2']
+    expect(asked.sort()).toEqual(['addWatch', ...reads, 'exists'].sort())
     // A server counts a recursive watch twice: with those on data, and with those on children.
     expect(scene.watchCount()).toBe(2)
   })
@@ -485,7 +488,11 @@ describe('Mirror', () => {
     await scene.world.settle()
     stopping.abort(new Error('enough'))
     await scene.world.settle()
-    expect([replay.reading.status, mirror.signal.reason, scene.leftovers()]).toEqual(['fulfilled', stopping.signal.reason, nothing])
+    expect([replay.reading.status, mirror.signal.reason, scene.leftovers()]).toEqual([
+      'fulfilled',
+      stopping.signal.reason,
+      nothing,
+    ])
     expect((await scene.start(Mirror.open(zk, ROOT, { signal: stopping.signal }))).error).toBe(stopping.signal.reason)
   })
 
@@ -566,7 +573,12 @@ describe('Mirror', () => {
     expect(fast.told.length).toBe(5 + 3 + 2 + 1 + 1 + 2)
     expect(await take()).toMatchObject({ type: 'Changed', path: `${ROOT}/b`, old: { text: '3' }, node: { text: '6' } })
     expect(await take()).toMatchObject({ type: 'Added', path: `${ROOT}/c`, node: { text: 'last' } })
-    expect(await take()).toMatchObject({ type: 'Changed', path: `${ROOT}/a/x`, old: { text: '2' }, node: { text: 'again' } })
+    expect(await take()).toMatchObject({
+      type: 'Changed',
+      path: `${ROOT}/a/x`,
+      old: { text: '2' },
+      node: { text: 'again' },
+    })
     const next = outcome(slow.next())
     await scene.world.settle()
     expect(next.status).toBe('pending')
@@ -583,7 +595,11 @@ describe('Mirror', () => {
     nodes.setData(`${ROOT}/b`, '3')
     await scene.world.settle()
     const { value } = await scene.done(slow.next())
-    expect(value).toMatchObject({ type: 'Changed', old: { stat: { version: 0 } }, node: { text: '3', stat: { version: 2 } } })
+    expect(value).toMatchObject({
+      type: 'Changed',
+      old: { stat: { version: 0 } },
+      node: { text: '3', stat: { version: 2 } },
+    })
   })
 
   test('Mirror.changes: a reader that has not taken the initial content gets it as it is when it takes it', async () => {

@@ -70,9 +70,7 @@ class TreeLog {
   }
 
   find({ path, czxid, mzxid, text }: MirroredContent): Content | undefined {
-    return this.contents
-      .get(path)
-      ?.find((each) => each.czxid === czxid && each.mzxid === mzxid && each.text === text)
+    return this.contents.get(path)?.find((each) => each.czxid === czxid && each.mzxid === mzxid && each.text === text)
   }
 
   /** Whether there was no such node at some time from this transaction on, until now. */

@@ -59,4 +59,6 @@ export type Happening =
 /** - `error`: a `KeeperError`: the client is closed or lost for good. */
 export type Refusal = 'timeout' | 'aborted' | 'busy' | 'error'
 
-export type Recorded = (Happening | GroupHappening | MirrorHappening | (CallHappening & Place)) & { readonly at: number }
+export type Recorded = (Happening | GroupHappening | MirrorHappening | (CallHappening & Place)) & {
+  readonly at: number
+}

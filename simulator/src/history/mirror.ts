@@ -18,5 +18,10 @@ export type MirrorHappening =
       readonly node: MirroredContent | undefined
     }
   /** All that the mirror shows, and the transaction up to which it says to be complete. */
-  | { readonly type: 'shown'; readonly mirror: number; readonly zxid: bigint; readonly nodes: readonly MirroredContent[] }
+  | {
+      readonly type: 'shown'
+      readonly mirror: number
+      readonly zxid: bigint
+      readonly nodes: readonly MirroredContent[]
+    }
   | { readonly type: 'mirrorClosed'; readonly mirror: number }

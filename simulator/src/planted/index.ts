@@ -3,6 +3,7 @@ import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
 import { groupBugs } from './group-bugs.ts'
+import { mirrorBugs } from './mirror-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 import { semaphoreBugs } from './semaphore-bugs.ts'
@@ -15,4 +16,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...groupBugs,
   ...semaphoreBugs,
   ...barrierBugs,
+  ...mirrorBugs,
 ]

@@ -53,7 +53,11 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
     scenario.recipe === 'Group' ? await standAndLeave(stage, 2 * patience(scenario) + LONGEST_PAUSE) : undefined
   const mirrors = scenario.recipe === 'Mirror' ? await compareAndClose(stage, 2 * patience(scenario)) : undefined
   const left = await quiet(stage, scenario)
-  const state = { ...(await end(stage, { ...left, pending: unfinished })), ...(group && { group }), ...(mirrors && { mirrors }) }
+  const state = {
+    ...(await end(stage, { ...left, pending: unfinished })),
+    ...(group && { group }),
+    ...(mirrors && { mirrors }),
+  }
   const { recorder, committed, events, shortened, lines, lookUps } = stage
   const log = new ServerLog(committed)
   const { history } = recorder

@@ -74,10 +74,10 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       : drawnRecipe === 'Mirror'
         ? drawMirrorClient(client)
         : isOfCalls
-        ? drawCaller(random, calls)
-        : isStepped(drawnRecipe)
-          ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
-          : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
+          ? drawCaller(random, calls)
+          : isStepped(drawnRecipe)
+            ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
+            : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const permits = new Random(seed, 'semaphore')
   const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined

@@ -85,7 +85,15 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutSteps, withoutLives, withoutWrites, simpler]
+const steps: readonly Step[] = [
+  withoutFaults,
+  withoutTasks,
+  withoutCalls,
+  withoutSteps,
+  withoutLives,
+  withoutWrites,
+  simpler,
+]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),

@@ -140,13 +140,7 @@ export class PersistentWatch {
   /** Aborts the requests that the watch itself makes. */
   readonly #left = new AbortController()
 
-  constructor(
-    sessions: Sessions,
-    chroot: Chroot,
-    path: string,
-    options: WatchOptions & CallOptions,
-    sink: EventSink,
-  ) {
+  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions, sink: EventSink) {
     this.options = options
     this.#sessions = sessions
     this.#chroot = chroot

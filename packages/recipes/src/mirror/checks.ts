@@ -2,12 +2,18 @@
 import { type CallOptions, validatePath } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
 import { checkClient, checkLimits } from '../checks.ts'
-import type { MirrorOptions } from '../mirror.ts'
 
 const openOptions = new Set(['depth', 'filter', 'maxNodes', 'maxBytes', 'signal'])
 const syncedOptions = new Set(['timeout', 'signal'])
 
-export function checkMirror(zk: unknown, path: string, options: MirrorOptions): void {
+interface AnyOptions extends Pick<CallOptions, 'signal'> {
+  readonly depth?: number | undefined
+  readonly filter?: unknown
+  readonly maxNodes?: number | undefined
+  readonly maxBytes?: number | undefined
+}
+
+export function checkMirror(zk: unknown, path: string, options: AnyOptions): void {
   checkClient(zk)
   validatePath(path)
   checkKeys('Mirror.open', options, openOptions, '{ depth: 1 }')

@@ -5,12 +5,12 @@ export interface Epoch {
   readonly number: number
   /** How much of it is not done. */
   count: number
-  readonly then: (() => void)[]
+  readonly whenDone: (() => void)[]
 }
 
 export class Epochs {
   /** Those that are not over, oldest first. New work belongs to the last one. */
-  #epochs: [...Epoch[], Epoch] = [{ number: 0, count: 0, then: [] }]
+  #epochs: [...Epoch[], Epoch] = [{ number: 0, count: 0, whenDone: [] }]
 
   /** Some work begins. Work that belongs to other work has its epoch. */
   begin(epoch: Epoch = this.#epochs.at(-1)!): Epoch {
@@ -23,18 +23,18 @@ export class Epochs {
     this.#settle()
   }
 
-  /** Calls `then` when all that has begun until now is done: at once if it is. */
-  barrier(then: () => void): void {
+  /** Calls `done` when all that has begun until now is done: at once if it is. */
+  barrier(done: () => void): void {
     const last = this.#epochs.at(-1)!
-    last.then.push(then)
-    this.#epochs.push({ number: last.number + 1, count: 0, then: [] })
+    last.whenDone.push(done)
+    this.#epochs.push({ number: last.number + 1, count: 0, whenDone: [] })
     this.#settle()
   }
 
   #settle(): void {
     while (this.#epochs.length > 1 && this.#epochs[0].count === 0) {
-      const { then } = this.#epochs.shift()!
-      for (const each of then) each()
+      const { whenDone } = this.#epochs.shift()!
+      for (const done of whenDone) done()
     }
   }
 }

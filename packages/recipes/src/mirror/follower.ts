@@ -301,7 +301,8 @@ export class Follower {
     const { zk, root } = this.#tree
     if (path === root) return true
     let levels = 1
-    for (let at = path.indexOf('/', root === '/' ? 1 : root.length + 1); at !== -1; at = path.indexOf('/', at + 1)) levels++
+    for (let at = path.indexOf('/', root === '/' ? 1 : root.length + 1); at !== -1; at = path.indexOf('/', at + 1))
+      levels++
     return levels <= this.#options.depth && (!isSystemNode(zk, path) || isSystemNode(zk, root))
   }
 

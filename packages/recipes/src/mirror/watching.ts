@@ -79,13 +79,18 @@ export async function watchRecursively(
     listener.changed(event.path)
     if ('zxid' in event && event.zxid !== undefined) listener.seen(event.zxid)
   }
-  const watch = watchInto(zk, root, { ...options, recursive: !isFlat }, {
-    push,
-    end: ({ type }) => {
-      if (type === 'PersistentWatchRemoved') listener.lost(WATCH_REMOVED)
+  const watch = watchInto(
+    zk,
+    root,
+    { ...options, recursive: !isFlat },
+    {
+      push,
+      end: ({ type }) => {
+        if (type === 'PersistentWatchRemoved') listener.lost(WATCH_REMOVED)
+      },
+      fail: (error) => listener.lost(error),
     },
-    fail: (error) => listener.lost(error),
-  })
+  )
   try {
     await watch.opened
   } catch (error) {
@@ -128,11 +133,7 @@ export class OneShotWatching implements Watching {
     return this.#zk.getDataAndWatch(path, options).then(read, refused)
   }
 
-  stat<R>(
-    path: string,
-    options: CallOptions,
-    { read, refused }: Handler<StatRead, R>,
-  ): Promise<R> {
+  stat<R>(path: string, options: CallOptions, { read, refused }: Handler<StatRead, R>): Promise<R> {
     return this.#zk.existsAndWatch(path, options).then(read, refused)
   }
 
