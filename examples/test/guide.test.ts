@@ -119,7 +119,7 @@ describe('The guide', () => {
     await zk.create('/settings')
     await zk.create('/settings/limit', '1')
     const stopping = new AbortController()
-    const used: (readonly [path: string, value?: string])[] = []
+    const used: (readonly (string | undefined)[])[] = []
     const following = followSettings(zk, (...setting) => used.push(setting), stopping.signal)
     await vi.waitFor(() => expect(used).toContainEqual(['/settings/limit', '1']))
     await zk.setData('/settings/limit', '2')

@@ -8,16 +8,6 @@ export const mirrorBugs: readonly PlantedBug[] = (
       edits: [{ in: 'Follower.#watch', find: 'missed: () => this.#compare(),', replace: 'missed: () => {},' }],
     },
     {
-      name: 'a mirror reads in the next session without a committed request before',
-      edits: [
-        {
-          in: 'Follower.#begin',
-          find: 'if (!isFirst) await this.#commit(options)',
-          replace: 'if (isFirst && options.timeout === 0) await this.#commit(options)',
-        },
-      ],
-    },
-    {
       name: 'an event of a node that is read just now is forgotten',
       edits: [
         {

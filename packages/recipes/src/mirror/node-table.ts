@@ -1,4 +1,4 @@
-// The numbers of the nodes of a mirror, in columns. An object with a Stat for each node would take four times the memory.
+// The numbers of the nodes of a mirror, in columns. An object with a Stat for each node would take far more memory.
 
 const LONGS = { czxid: 0, mzxid: 1, pzxid: 2, ctime: 3, mtime: 4, ephemeralOwner: 5 } as const
 const INTS = { version: 0, parent: 1, chunk: 2, offset: 3, length: 4 } as const
