@@ -65,15 +65,23 @@ export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: ()
 export let getChildNames: (zk: ZooKeeper, path: string, options: CallOptions) => Promise<NameList>
 
 /**
- * Like `watch`, but the events go to a sink, which gets each before a reply that shows its change settles. `opened` settles as
- * `watch` does. For `@zk/client/internal`.
+ * Like `watch`, but the events go to a sink, which gets each before a reply that shows its change settles.
+ * For `@zk/client/internal`.
  */
 export let watchInto: (
   zk: ZooKeeper,
   path: string,
   options: Pick<WatchOptions, 'recursive'> & CallOptions,
   sink: EventSink,
-) => { readonly opened: Promise<unknown>; readonly stop: () => void }
+) => WatchInto
+
+/** A watch whose events go to a sink. */
+interface WatchInto {
+  /** Settles as `watch` does. */
+  readonly opened: Promise<unknown>
+  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  readonly stop: () => void
+}
 
 const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])

@@ -58,6 +58,7 @@ const watchOptions = optionNames('recursive', 'maxQueued')
 
 /** Takes what a `PersistentWatch` reports, at the moment at which it comes. Nothing follows `end` and `fail`. */
 export interface EventSink {
+  /** An event, or a gap. */
   push(event: PersistentWatchEvent): void
   /** No further event will come. */
   end(last: PersistentWatchEvent): void
