@@ -26,7 +26,7 @@ import { createOnce, readOrDefault, untilAnswered } from '../src/guide/errors.ts
 import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
-import { importTogether, lead, takeTicket, writeInParts } from '../src/guide/recipes.ts'
+import { followSettings, importTogether, lead, takeTicket, writeInParts } from '../src/guide/recipes.ts'
 import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
@@ -113,6 +113,21 @@ describe('The guide', () => {
     const taken = await Promise.all([takeTicket(tickets), takeTicket(tickets), takeTicket(tickets)])
     expect(taken).toEqual([3n, 2n, 1n])
     await expect(takeTicket(tickets)).rejects.toThrow('sold out')
+  })
+
+  test('follows settings until its signal aborts', async () => {
+    await zk.create('/settings')
+    await zk.create('/settings/limit', '1')
+    const stopping = new AbortController()
+    const used: (readonly (string | undefined)[])[] = []
+    const following = followSettings(zk, (...setting) => used.push(setting), stopping.signal)
+    await vi.waitFor(() => expect(used).toContainEqual(['/settings/limit', '1']))
+    await zk.setData('/settings/limit', '2')
+    await vi.waitFor(() => expect(used.at(-1)).toEqual(['/settings/limit', '2']))
+    await zk.delete('/settings/limit')
+    await vi.waitFor(() => expect(used.at(-1)).toEqual(['/settings/limit']))
+    stopping.abort()
+    await following
   })
 
   test('imports together', async () => {

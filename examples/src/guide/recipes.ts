@@ -7,6 +7,7 @@ import {
   type LeaderElection,
   Lock,
   type Membership,
+  Mirror,
   type MultiHeld,
   MultiLock,
   type Semaphore,
@@ -18,6 +19,7 @@ import {
 
 export {
   encodeShard,
+  followSettings,
   followWorkers,
   importTogether,
   inTurn,
@@ -91,6 +93,18 @@ async function joinWorkers(zk: ZooKeeper, address: string): Promise<Membership> 
 async function followWorkers(zk: ZooKeeper, use: (addresses: string[]) => void, signal: AbortSignal): Promise<void> {
   for await (const members of new Group(zk, '/workers').members({ signal })) {
     use(members.map(({ text }) => text))
+  }
+}
+// #endregion
+
+// #region mirror
+/** Calls `use` with the settings now, and with each later change of one, until the signal aborts. */
+async function followSettings(zk: ZooKeeper, use: (path: string, value?: string) => void, signal: AbortSignal) {
+  const mirror = await Mirror.open(zk, '/settings', { signal })
+  for await (const change of mirror.changes()) {
+    if (change.type === 'Ready') console.log(`${mirror.size} settings, as of ${mirror.zxid}`)
+    else if (change.type === 'Removed') use(change.path)
+    else use(change.path, change.node.text)
   }
 }
 // #endregion

@@ -34,7 +34,13 @@ import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
-import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
+import {
+  type EventSink,
+  NodeEventsSource,
+  type OpeningNodeEvents,
+  PersistentWatch,
+  type WatchOptions,
+} from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
 import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
@@ -57,6 +63,25 @@ export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: ()
 
 /** Like `getChildren`, but makes no string for each name. For `@zk/client/internal`. */
 export let getChildNames: (zk: ZooKeeper, path: string, options: CallOptions) => Promise<NameList>
+
+/**
+ * Like `watch`, but the events go to a sink, which gets each before a reply that shows its change settles.
+ * For `@zk/client/internal`.
+ */
+export let watchInto: (
+  zk: ZooKeeper,
+  path: string,
+  options: Pick<WatchOptions, 'recursive'> & CallOptions,
+  sink: EventSink,
+) => WatchInto
+
+/** A watch whose events go to a sink. */
+interface WatchInto {
+  /** Settles as `watch` does. */
+  readonly opened: Promise<unknown>
+  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  readonly stop: () => void
+}
 
 const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
@@ -130,6 +155,10 @@ export class ZooKeeper {
       #sessions in zk
         ? zk.#call(getChildNamesOf, [path], options)
         : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.ofStrings(children))
+    watchInto = (zk, path, options, sink) => {
+      const watch = new PersistentWatch(zk.#sessions, zk.#chroot, path, options, sink)
+      return { opened: watch.open(() => {}), stop: () => watch.stop() }
+    }
   }
 
   // --- operations --------------------------------------------------------------------------------------------------

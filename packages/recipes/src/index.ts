@@ -30,6 +30,17 @@ export type { DowngradeOptions, WriteHeld } from './write-held.ts'
 export { Group, type GroupOptions, type JoinOptions } from './group.ts'
 export type { Member } from './group/member.ts'
 export type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
+export { Mirror, type MirrorChanges, type MirrorOptions } from './mirror.ts'
+export type {
+  Added,
+  Changed,
+  MirrorChange,
+  MirroredNode,
+  MirroredStat,
+  Ready,
+  Removed,
+} from './mirror/mirrored-node.ts'
+export { MirrorTooLargeError } from './mirror/errors.ts'
 export type { GroupMessages } from './group/diagnostics.ts'
 export { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './group/errors.ts'
 export {

@@ -9,8 +9,8 @@ export interface Violation {
 }
 
 /**
- * The ids of invariants: I for recipes, S for semaphores, M for several locks, C for counters, B for barriers, D for double barriers, G for groups, P
- * for promises of the client.
+ * The ids of invariants: I for recipes, S for semaphores, M for several locks, C for counters, B for barriers, D for double barriers, G for
+ * groups, T for mirrors, P for promises of the client.
  */
 export type InvariantId =
   | `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 18}`
@@ -20,6 +20,7 @@ export type InvariantId =
   | `G${1 | 2 | 3 | 4 | 5 | 6}`
   | `S${1 | 2 | 3}`
   | `M${1 | 2 | 3 | 4 | 5}`
+  | `T${1 | 2 | 3}`
   | `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`
 
 /** Returns the violations of one invariant. It is a pure function. */

@@ -13,6 +13,7 @@ import {
 } from './barrier.ts'
 import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
 import { groupChecks } from './group.ts'
+import { mirrorChecks } from './mirror.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { deadlocksAreReal, deadlocksHaveOneVictim, eachIsProven, oneHolderOfEach, tokensAreOfNodes } from './locks.ts'
@@ -74,6 +75,7 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
     callsInTime('D3'),
   ],
   Group: [...common, nothingLeft, ...groupChecks],
+  Mirror: [settledInTime, healthySessions('I18'), nothingLeft, ...mirrorChecks],
 }
 
 export function check(played: Played): Violation[] {

@@ -5,6 +5,7 @@ import type { Kind, Task } from '../scenario/scenario.ts'
 import type { CallHappening, Place } from './calls.ts'
 import type { StepHappening } from './steps.ts'
 import type { GroupHappening } from './group.ts'
+import type { MirrorHappening } from './mirror.ts'
 
 /** The kind of an attempt. A writer that goes on as a reader begins a new attempt. */
 export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'downgrade' }
@@ -61,4 +62,6 @@ export type Happening =
 /** - `error`: a `KeeperError`: the client is closed or lost for good. */
 export type Refusal = 'timeout' | 'aborted' | 'busy' | 'error'
 
-export type Recorded = (Happening | GroupHappening | (CallHappening & Place)) & { readonly at: number }
+export type Recorded = (Happening | GroupHappening | MirrorHappening | (CallHappening & Place)) & {
+  readonly at: number
+}

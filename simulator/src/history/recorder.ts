@@ -3,6 +3,7 @@ import type { CallHappening } from './calls.ts'
 import type { GroupHappening } from './group.ts'
 import type { Happening, Recorded } from './history.ts'
 import type { Moment } from './line.ts'
+import type { MirrorHappening } from './mirror.ts'
 
 /** Writes the history, in true time. */
 export class Recorder {
@@ -26,7 +27,7 @@ export class Recorder {
     return [...this.#holders.values()].at(-1)
   }
 
-  add(happening: Happening | GroupHappening): void {
+  add(happening: Happening | GroupHappening | MirrorHappening): void {
     this.#world.activity++
     if (happening.type === 'granted') this.#holders.set(happening.attempt, happening.client)
     if (happening.type === 'lost') this.#holders.delete(happening.attempt)

@@ -4,6 +4,7 @@ import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
 import { groupBugs } from './group-bugs.ts'
 import { locksBugs } from './locks-bugs.ts'
+import { mirrorBugs } from './mirror-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 import { semaphoreBugs } from './semaphore-bugs.ts'
@@ -17,4 +18,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...semaphoreBugs,
   ...locksBugs,
   ...barrierBugs,
+  ...mirrorBugs,
 ]

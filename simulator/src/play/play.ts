@@ -5,7 +5,9 @@ import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
 import type { Step } from '../scenario/steps.ts'
 import { end, isQuiet, type Left, look } from './ending.ts'
 import { groupTime } from '../scenario/group.ts'
+import { mirrorTime } from '../scenario/mirror.ts'
 import { standAndLeave } from './group-ending.ts'
+import { compareAndClose } from './mirror-ending.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
@@ -49,8 +51,13 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const unfinished = living(stage, pending)
   const group =
     scenario.recipe === 'Group' ? await standAndLeave(stage, 2 * patience(scenario) + LONGEST_PAUSE) : undefined
+  const mirrors = scenario.recipe === 'Mirror' ? await compareAndClose(stage, 2 * patience(scenario)) : undefined
   const left = await quiet(stage, scenario)
-  const state = { ...(await end(stage, { ...left, pending: unfinished })), ...(group && { group }) }
+  const state = {
+    ...(await end(stage, { ...left, pending: unfinished })),
+    ...(group && { group }),
+    ...(mirrors && { mirrors }),
+  }
   const { recorder, committed, events, shortened, lines, lookUps } = stage
   const log = new ServerLog(committed)
   const { history } = recorder
@@ -107,7 +114,8 @@ function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
   const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
   const groups = clients.flatMap(({ group }) => (group === undefined ? [] : [groupTime(group, sessionTimeout)]))
-  return [...pauses, ...steps, ...waits, ...absences, ...groups].reduce((sum, pause) => sum + pause, 0)
+  const mirrors = clients.flatMap(({ mirror }) => (mirror === undefined ? [] : [mirrorTime(mirror, sessionTimeout)]))
+  return [...pauses, ...steps, ...waits, ...absences, ...groups, ...mirrors].reduce((sum, pause) => sum + pause, 0)
 }
 
 /** A member waits for others, enters and leaves. */

@@ -40,7 +40,7 @@ export interface ProgramOptions {
   readonly runtime: Runtime
   readonly connectString: string
   readonly sessionTimeout: number
-  readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'>
+  readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group' | 'Mirror'>
   readonly plan: ClientPlan
   readonly semaphore: SemaphorePlan | undefined
   readonly recorder: Recorder

@@ -25,6 +25,7 @@ import { Operator } from './operator.ts'
 import { foldersOf, PATH } from './paths.ts'
 import { Caller } from './caller.ts'
 import { GroupProgram } from './group-program.ts'
+import { MirrorProgram } from './mirror-program.ts'
 import type { Participant } from './participant.ts'
 import { Program } from './program.ts'
 import { SASL_USERS } from './sasl-user.ts'
@@ -63,6 +64,7 @@ export class Stage implements Target {
       syncLimit: ensemble.syncLimit,
       memberOptions: limitsOf(members, ensemble),
       ...(ensemble.sasl !== undefined && { sasl: { users: SASL_USERS, required: ensemble.sasl === 'required' } }),
+      ...(ensemble.version !== undefined && { version: ensemble.version }),
       latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
       history: { entries: 100_000 },
       now: () => this.world.now,
@@ -97,7 +99,9 @@ export class Stage implements Target {
         ? this.#caller(scenario, client, process)
         : scenario.recipe === 'Group'
           ? this.#member(scenario, client, process)
-          : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
+          : scenario.recipe === 'Mirror'
+            ? this.#mirror(scenario, client, process)
+            : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
     return { process, program }
   }
 
@@ -108,6 +112,13 @@ export class Stage implements Target {
     return new GroupProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: group!, recorder })
   }
 
+  #mirror({ clients, sessionTimeout }: Scenario, client: number, runtime: SimProcess): Participant {
+    const { recorder } = this
+    const { usesSasl, mirror } = clients[client]!
+    const connectString = this.#connectString
+    return new MirrorProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: mirror!, recorder })
+  }
+
   #contender(
     {
       seed,
@@ -116,7 +127,7 @@ export class Stage implements Target {
       recipe,
       network,
       semaphore,
-    }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'> },
+    }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group' | 'Mirror'> },
     client: number,
     runtime: SimProcess,
   ): Participant {

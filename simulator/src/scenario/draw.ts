@@ -5,6 +5,7 @@ import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import { drawGroup } from './group.ts'
 import { drawLocks, drawNested } from './locks.ts'
+import { drawMirror } from './mirror.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -55,6 +56,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     latency: random.one([0, 1, 5, 20]),
     ...(!isOfCalls && drawLimits(manners, members, tickTime)),
     ...drawSasl(identities),
+    ...(drawnRecipe === 'Mirror' && new Random(seed, 'version').chance(0.3) && { version: '3.5' as const }),
   }
   const latency = random.one([1, 5, 20, 20, 60])
   const cuts = random.one([0, 0.05, 0.3])
@@ -63,14 +65,20 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     const group = drawGroup(new Random(seed, `group ${client}`), client, sessionTimeout)
     return { clockRate: drawRate(random), watches: false, workers: [], group }
   }
+  const drawMirrorClient = (client: number): ClientPlan => {
+    const mirror = drawMirror(new Random(seed, `mirror ${client}`), sessionTimeout)
+    return { clockRate: drawRate(random), watches: false, workers: [], mirror }
+  }
   const drawOne = (_: unknown, client: number) =>
     drawnRecipe === 'Group'
       ? drawGroupClient(client)
-      : isOfCalls
-        ? drawCaller(random, calls)
-        : isStepped(drawnRecipe)
-          ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
-          : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
+      : drawnRecipe === 'Mirror'
+        ? drawMirrorClient(client)
+        : isOfCalls
+          ? drawCaller(random, calls)
+          : isStepped(drawnRecipe)
+            ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
+            : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const permits = new Random(seed, 'semaphore')
   const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined
@@ -78,7 +86,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [
-    ...(isOfCalls || drawnRecipe === 'Group' ? callFaultyOps : faultyOps),
+    ...(isOfCalls || drawnRecipe === 'Group' || drawnRecipe === 'Mirror' ? callFaultyOps : faultyOps),
     ...(ensemble.sasl === undefined ? [] : (['sasl'] as const)),
   ]
   const shape = { clients, ensemble, sessionTimeouts, ops }

@@ -4,6 +4,7 @@ import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 import type { GroupPlan } from './group.ts'
 import type { LocksTask } from './locks.ts'
+import type { MirrorPlan } from './mirror.ts'
 import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
@@ -22,6 +23,7 @@ export const workloads = [
   'NestedLocks',
   ...stepped,
   'Group',
+  'Mirror',
 ] as const
 export type Workload = (typeof workloads)[number]
 
@@ -51,6 +53,8 @@ export interface EnsemblePlan {
   readonly longestTimeouts?: readonly number[]
   /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
+  /** The release of the servers. @default '3.8' */
+  readonly version?: '3.5'
 }
 
 export interface NetworkPlan {
@@ -82,6 +86,8 @@ export interface ClientPlan {
   readonly calls?: CallPlan
   /** The memberships of a client, which has no workers then. */
   readonly group?: GroupPlan
+  /** The writes and mirrors of a client, which has no workers then. */
+  readonly mirror?: MirrorPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -105,6 +111,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Barrier: [],
   DoubleBarrier: [],
   Group: [],
+  Mirror: [],
   Semaphore: ['permits'],
   MultiLock: ['locks'],
   NestedLocks: ['locks'],

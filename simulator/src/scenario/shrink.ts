@@ -1,6 +1,7 @@
 // Finds a smaller scenario that fails in the same way (delta debugging).
 import type { Call, CallPlan, Turn } from './calls.ts'
 import type { MemberPlan } from './group.ts'
+import type { TreeWrite } from './mirror.ts'
 import type { ClientPlan, EnsemblePlan, Scenario, Task } from './scenario.ts'
 
 /** Whether the scenario still fails. */
@@ -48,6 +49,19 @@ const withoutLives: Step = async (scenario, stillFails) => {
   return left === all ? scenario : only(left)
 }
 
+const withoutWrites: Step = async (scenario, stillFails) => {
+  const all = scenario.clients.flatMap(({ mirror }) => mirror?.lists.flat() ?? [])
+  const only = (kept: readonly TreeWrite[]) =>
+    eachClient(scenario, ({ mirror, ...client }) => ({
+      ...client,
+      ...(mirror && {
+        mirror: { ...mirror, lists: mirror.lists.map((writes) => writes.filter((write) => kept.includes(write))) },
+      }),
+    }))
+  const left = await fewest(all, (fewer) => stillFails(only(fewer)))
+  return left === all ? scenario : only(left)
+}
+
 const withoutSteps: Step = async (scenario, stillFails) => {
   const all = scenario.clients.flatMap(({ steps = [] }) => steps.flat())
   const withOnlySteps = (left: readonly unknown[]) =>
@@ -71,7 +85,15 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutSteps, withoutLives, simpler]
+const steps: readonly Step[] = [
+  withoutFaults,
+  withoutTasks,
+  withoutCalls,
+  withoutSteps,
+  withoutLives,
+  withoutWrites,
+  simpler,
+]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),

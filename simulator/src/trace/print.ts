@@ -39,6 +39,9 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     ...clients.flatMap(({ clockRate, group }, client) =>
       group === undefined ? [] : [`client ${client} (clock ${clockRate}) ${toText(group)}`],
     ),
+    ...clients.flatMap(({ clockRate, mirror }, client) =>
+      mirror === undefined ? [] : [`client ${client} (clock ${clockRate}) ${toText(mirror)}`],
+    ),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
   ].join('\n')

@@ -1,4 +1,4 @@
-// The events of a persistent watch, as an async iterator that outlives connections and sessions.
+// A persistent watch that outlives connections and sessions, and its events as an async iterator.
 import { onAbort } from '../aborts.ts'
 import type { Chroot } from '../chroot.ts'
 import { atCaller } from '../errors.ts'
@@ -56,45 +56,37 @@ export interface WatchOptions {
 const MAX_QUEUED = 1_000
 const watchOptions = optionNames('recursive', 'maxQueued')
 
+/** Takes what a `PersistentWatch` reports, at the moment at which it comes. Nothing follows `end` and `fail`. */
+export interface EventSink {
+  /** An event, or a gap. */
+  push(event: PersistentWatchEvent): void
+  /** No further event will come. */
+  end(last: PersistentWatchEvent): void
+  /** The server refuses the watch when it is to be set again. */
+  fail(error: unknown): void
+}
+
 /** @internal */
 export class NodeEventsSource implements NodeEvents {
-  readonly #sessions: Sessions
-  readonly #chroot: Chroot
-  readonly #path: string
-  readonly #absolute: string
-  readonly #mode: WatchMode
-  readonly #options: CallOptions
+  readonly #watch: PersistentWatch
   readonly #queue: EventQueue<PersistentWatchEvent>
-  #session: SessionDriver
-  #watcher: PersistentWatcher | undefined
-  /** The cause of the `Gap` when the watch is set the next time; undefined before the first time. */
-  #missed: 'reconnected' | 'renewed' | undefined
-  #unlisten = () => {}
-  /** Aborts the requests that the source itself makes. */
-  readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
     checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
-    const { recursive = false, maxQueued = MAX_QUEUED, session } = options
+    const { recursive = false, maxQueued = MAX_QUEUED } = options
     if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
     if (!Number.isInteger(maxQueued) || maxQueued < 1) {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
     }
-    this.#sessions = sessions
-    this.#chroot = chroot
-    this.#path = path
-    this.#absolute = chroot.absolute(path)
-    this.#mode = recursive ? 'recursive' : 'persistent'
-    this.#options = options
-    this.#queue = new EventQueue<PersistentWatchEvent>(maxQueued, () => this.#gap('overflow'))
-    this.#session = session === undefined ? sessions.current : driverOf(session)
+    this.#queue = new EventQueue<PersistentWatchEvent>(maxQueued, () => ({ type: 'Gap', cause: 'overflow', path }))
+    this.#watch = new PersistentWatch(sessions, chroot, path, options, this.#queue)
   }
 
   /** Queues the request of the watch before it returns. */
   open(): Promise<unknown> {
-    const { signal } = this.#options
-    if (signal !== undefined && !signal.aborted) this.#unlisten = onAbort(signal, () => this.#stop())
-    const added = this.#add(this.#options)
+    const { signal } = this.#watch.options
+    const unlisten = signal === undefined || signal.aborted ? () => {} : onAbort(signal, () => this.#stop())
+    const added = this.#watch.open(unlisten)
     added.catch(() => this.#stop())
     return added
   }
@@ -123,6 +115,58 @@ export class NodeEventsSource implements NodeEvents {
     return this
   }
 
+  #stop(): void {
+    this.#queue.close()
+    this.#watch.stop()
+  }
+}
+
+/**
+ * A persistent watch, whose events go to a sink. The sink gets each event before the reply of any read that shows its change
+ * settles.
+ */
+export class PersistentWatch {
+  readonly options: WatchOptions & CallOptions
+  readonly #sessions: Sessions
+  readonly #chroot: Chroot
+  readonly #path: string
+  readonly #absolute: string
+  readonly #mode: WatchMode
+  readonly #sink: EventSink
+  #session: SessionDriver
+  #watcher: PersistentWatcher | undefined
+  /** The cause of the `Gap` when the watch is set the next time; undefined before the first time. */
+  #missed: 'reconnected' | 'renewed' | undefined
+  #ended = () => {}
+  /** Aborts the requests that the watch itself makes. */
+  readonly #left = new AbortController()
+
+  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions, sink: EventSink) {
+    this.options = options
+    this.#sessions = sessions
+    this.#chroot = chroot
+    this.#path = path
+    this.#absolute = chroot.absolute(path)
+    this.#mode = options.recursive === true ? 'recursive' : 'persistent'
+    this.#sink = sink
+    this.#session = options.session === undefined ? sessions.current : driverOf(options.session)
+  }
+
+  /** Queues the request of the watch before it returns. `ended` is called when the watch has ended. */
+  open(ended: () => void): Promise<unknown> {
+    this.#ended = ended
+    return this.#add(this.options)
+  }
+
+  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  stop(): void {
+    this.#ended()
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    this.#left.abort()
+    if (watcher !== undefined) this.#session.unsubscribe(watcher)
+  }
+
   #add(waiting: CallOptions, isOwn = false): Promise<unknown> {
     const session = this.#session
     const watcher: PersistentWatcher = {
@@ -138,7 +182,7 @@ export class NodeEventsSource implements NodeEvents {
   #deliver(outcome: PersistentOutcome): void {
     switch (outcome.type) {
       case 'Set':
-        if (this.#missed !== undefined) this.#queue.push(this.#gap(this.#missed))
+        if (this.#missed !== undefined) this.#sink.push({ type: 'Gap', cause: this.#missed, path: this.#path })
         this.#missed = 'reconnected'
         return
       case 'Refused':
@@ -153,14 +197,14 @@ export class NodeEventsSource implements NodeEvents {
       case 'NodeDeleted':
       case 'NodeDataChanged':
       case 'NodeChildrenChanged':
-        return this.#queue.push({ ...outcome, path: this.#chroot.relative(outcome.path) })
+        return this.#sink.push({ ...outcome, path: this.#chroot.relative(outcome.path) })
     }
   }
 
   #renew(): void {
     if (this.#watcher === undefined) return
     const { current } = this.#sessions
-    const isLast = current === this.#session || this.#options.session !== undefined
+    const isLast = current === this.#session || this.options.session !== undefined
     if (isLast) return this.#end({ type: 'SessionEnded', path: this.#path })
     this.#session = current
     this.#missed = 'renewed'
@@ -172,30 +216,13 @@ export class NodeEventsSource implements NodeEvents {
     })
   }
 
-  #stop(): void {
-    this.#queue.close()
-    this.#leave()
-  }
-
   #fail(error: unknown): void {
-    this.#queue.fail(error)
-    this.#leave()
+    this.#sink.fail(error)
+    this.stop()
   }
 
   #end(last: PersistentWatchEvent): void {
-    this.#queue.end(last)
-    this.#leave()
-  }
-
-  #leave(): void {
-    this.#unlisten()
-    const watcher = this.#watcher
-    this.#watcher = undefined
-    this.#left.abort()
-    if (watcher !== undefined) this.#session.unsubscribe(watcher)
-  }
-
-  #gap(cause: Gap['cause']): Gap {
-    return { type: 'Gap', cause, path: this.#path }
+    this.#sink.end(last)
+    this.stop()
   }
 }

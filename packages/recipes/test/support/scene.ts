@@ -1,5 +1,5 @@
 import { connect, type ConnectOptions, type ZooKeeper } from '@zk/client'
-import { EnsembleModel, type TestConnection } from '@zk/testing'
+import { EnsembleModel, type ServerVersion, type TestConnection } from '@zk/testing'
 import { InterruptibleWorld } from './interruptible-world.ts'
 import { Network } from './network.ts'
 import { outcome, type Outcome, SeededRandom } from './outside.ts'
@@ -15,6 +15,8 @@ export interface SceneOptions {
   readonly sequenceOverflow?: 'stick' | 'wrap'
   /** Whether one connection can watch a path in more than one way. @default 'one' */
   readonly watchModes?: 'one' | 'several'
+  /** Servers before 3.6 know no persistent watches. @default '3.8' */
+  readonly version?: ServerVersion
 }
 
 export interface ClientOptions extends ConnectOptions {
@@ -44,6 +46,7 @@ export class Scene {
     sequenceOverflow = 'stick',
     watchModes = 'one',
     readOnlyMode = false,
+    version = '3.8',
   }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
     const random = new SeededRandom(seed)
@@ -55,6 +58,7 @@ export class Scene {
       sequenceOverflow,
       watchModes,
       readOnlyMode,
+      version,
       latency: () => this.memberLatency,
       // A server serves clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),

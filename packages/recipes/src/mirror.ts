@@ -1,0 +1,241 @@
+import { type CallOptions, KeeperError, type ZooKeeper } from '@zk/client'
+import { hex, onAbort } from '@zk/client/internal'
+import type { ChangeFeed } from './mirror/change-feed.ts'
+import { checkMirror, checkSynced } from './mirror/checks.ts'
+import { Copy } from './mirror/copy.ts'
+import { Follower } from './mirror/follower.ts'
+import type { MirrorChange, MirroredNode } from './mirror/mirrored-node.ts'
+import { retryAcrossSessions } from './queue/retry.ts'
+import { WaitLimit } from './queue/wait.ts'
+
+const MAX_NODES = 1_000_000
+const MAX_BYTES = 256 * 1024 * 1024
+
+/** What is mirrored, and how much it may be. */
+export interface MirrorOptions {
+  /** How many levels below the node are mirrored; 0 for the node alone. @default all */
+  depth?: number | undefined
+  /**
+   * Whether the node of this path, and what is below it, is mirrored. It is asked once each time that a node comes, not for
+   * the node on top, and must always say the same of a path. What it throws ends the mirror. @default all
+   */
+  filter?: ((path: string) => boolean) | undefined
+  /** How many nodes there may be, at least 1. One more ends the mirror with a `MirrorTooLargeError`. @default 1_000_000 */
+  maxNodes?: number | undefined
+  /**
+   * How many bytes of data, and characters of names, there may be, at least 1. One more ends the mirror with a
+   * `MirrorTooLargeError`. @default 256 MiB
+   */
+  maxBytes?: number | undefined
+  /** Closes the mirror. Before it is open, `open` rejects with its reason. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * The changes of a mirror for one reader. It ends when you leave the loop, by `return()`, by `await using`, and with the
+ * mirror. An iterator that you only drop keeps what it has not told until the mirror is closed.
+ */
+export interface MirrorChanges extends AsyncIterableIterator<MirrorChange>, AsyncDisposable {
+  // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
+  /** The next change. Rejects once with the error that has ended the mirror, after the changes before it. */
+  next(): Promise<IteratorResult<MirrorChange, undefined>>
+  /** Ends the iterator. A `next` that waits resolves with the end. */
+  return(): Promise<IteratorResult<MirrorChange, undefined>>
+}
+
+/**
+ * A live copy of a node and of all below it, in the memory of this program.
+ *
+ *     await using mirror = await Mirror.open(zk, '/config')
+ *     mirror.get('/config/limits')?.text
+ *     for await (const change of mirror.changes()) { … }
+ *
+ * It follows the servers over lost connections and expired sessions. It shows each node as the servers had it at one time, and
+ * never goes back to an older state. Two nodes may be of different times, one round trip apart, or as far apart as `staleSince`
+ * says while it is stale.
+ *
+ * What it does not notice: changes of ACLs, which cause no events. A node that this client may not read has no data here, and
+ * nothing below it is mirrored. When it may be read again, that is noticed with its next change, or after the next lost
+ * connection. Servers from 3.8.4 and 3.9.2 on send no events of such nodes at all.
+ */
+export class Mirror {
+  /** The path of the node on top. It need not exist: the mirror is then empty. */
+  readonly path: string
+  readonly #zk: ZooKeeper
+  readonly #copy: Copy
+  readonly #follower: Follower
+  readonly #ended = new AbortController()
+  /** What ends the iterators behind the last content; undefined before the end. */
+  #end: { readonly error?: unknown } | undefined
+  #unlisten: () => void = () => {}
+  #hasOpened: () => void = () => {}
+
+  /**
+   * Resolves when the content is whole: as recent as the server of this client was at some time after the call. Rejects with
+   * a `MirrorTooLargeError` when the tree is over a bound, with `ResponseTooLarge` when a list of children is over the
+   * client's `maxResponseSize`, with the reason of the signal, and with any error that stays (`Closed`, `AuthFailed` …). Then
+   * no watch is left. It waits for servers without a limit of time.
+   */
+  static async open(zk: ZooKeeper, path: string, options: MirrorOptions = {}): Promise<Mirror> {
+    checkMirror(zk, path, options)
+    options.signal?.throwIfAborted()
+    const mirror = new Mirror(zk, path, options)
+    const opened = new Promise<void>((resolve, reject) => {
+      mirror.#hasOpened = resolve
+      onAbort(mirror.signal, reject)
+    })
+    mirror.#start(options.signal)
+    await opened
+    return mirror
+  }
+
+  private constructor(zk: ZooKeeper, path: string, options: MirrorOptions) {
+    const { depth = Infinity, filter, maxNodes = MAX_NODES, maxBytes = MAX_BYTES } = options
+    this.path = path
+    this.#zk = zk
+    this.#copy = new Copy(path, { maxNodes, maxBytes })
+    this.#follower = new Follower(zk, this.#copy, { depth, filter }, () => {
+      this.#hasOpened()
+      this.#copy.whole()
+    })
+  }
+
+  /** The node, if it is there. Its data is a copy. */
+  get(path: string): MirroredNode | undefined {
+    const id = this.#copy.tree.find(path)
+    return id === undefined ? undefined : this.#copy.tree.node(id, path)
+  }
+
+  /** The names of the children, in no particular order; empty if the node is not there. */
+  children(path: string): string[] {
+    const id = this.#copy.tree.find(path)
+    return id === undefined ? [] : this.#copy.tree.childNames(id)
+  }
+
+  /** All nodes at this moment, each before those below it. A node that goes while the loop runs is left out. */
+  *entries(): Generator<MirroredNode, void, undefined> {
+    const { tree } = this.#copy
+    for (const id of tree.ids()) if (tree.has(id)) yield tree.node(id)
+  }
+
+  /** How many nodes there are. */
+  get size(): number {
+    return this.#copy.tree.size
+  }
+
+  /**
+   * Every change up to this transaction, and including it, is in the mirror. Some nodes may be of later transactions. It rises
+   * with the changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself
+   * (before 3.9 an event does not tell its transaction).
+   */
+  get zxid(): bigint {
+    return this.#follower.zxid
+  }
+
+  /** Whether changes may be missing that are older than a round trip. */
+  get isStale(): boolean {
+    return this.staleSince !== undefined
+  }
+
+  /**
+   * Since when it is stale, by this client's clock, in ms since the epoch: from the loss of the connection until all nodes were
+   * compared on the next one, at a read-only server, and after the end. undefined while it is not.
+   */
+  get staleSince(): number | undefined {
+    return this.#follower.staleSince
+  }
+
+  /** Aborts when the mirror ends. Its reason is the error that has ended it; an `AbortError` after `close`. */
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /**
+   * The content as `Added`, parents first, then `Ready`, then the changes from now on. Each iterator gets all of it.
+   *
+   * A reader that is slow costs no more memory than the content that it was told: several changes of a node become one, from
+   * what was told to what is there now, and a node that came and went in between is not told. The changes of one node are in
+   * order, and so are a parent and its children. Those of other nodes are in the order of the first change that was not told.
+   */
+  changes(): MirrorChanges {
+    const feed = this.#copy.feed(!this.isStale)
+    if (this.#end !== undefined) feed.end(this.#end)
+    return iterate(feed)
+  }
+
+  /**
+   * Resolves when the mirror is as recent as a `sync` that is sent at the call would make a read. It is not stale then. `timeout`
+   * is T by default: then it rejects with `RequestTimeout`.
+   */
+  async synced(options: Pick<CallOptions, 'timeout' | 'signal'> = {}): Promise<void> {
+    checkSynced(options)
+    const zk = this.#zk
+    const { timeout = zk.session.timeout, signal } = options
+    const late = () => new KeeperError('RequestTimeout', { op: 'synced', path: this.path })
+    const limit = new WaitLimit(zk.runtime, {
+      signals: [signal, this.signal],
+      timeout: { after: timeout, error: late },
+    })
+    try {
+      await limit.asking(async (over) => {
+        await retryAcrossSessions(zk, () => zk.sync(this.path, { signal: over, timeout: Infinity }), over)
+        await this.#follower.recent(over)
+      })
+    } finally {
+      limit.stop()
+    }
+  }
+
+  /** Ends the mirror and its iterators, and removes its watches. It shows its last content from then on. */
+  async close(): Promise<void> {
+    this.#close()
+  }
+
+  /** Like `close`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** For logs: no content. */
+  toJSON(): object {
+    const { path, size, zxid, isStale, staleSince } = this
+    return { path, size, zxid: hex(zxid), isStale, staleSince }
+  }
+
+  #start(signal: AbortSignal | undefined): void {
+    if (signal !== undefined) this.#unlisten = onAbort(signal, (reason) => this.#close(reason))
+    this.#follower.follow().catch((error: unknown) => this.#over({ error }))
+  }
+
+  #close(reason?: unknown): void {
+    this.#over({}, reason)
+    this.#copy.close()
+  }
+
+  #over(end: { readonly error?: unknown }, reason = end.error): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#unlisten()
+    this.#follower.close()
+    this.#copy.end(end)
+    this.#ended.abort(reason)
+  }
+}
+
+function iterate(feed: ChangeFeed): MirrorChanges {
+  const changes: MirrorChanges = {
+    next: () => feed.take(),
+
+    async return() {
+      feed.leave()
+      return { value: undefined, done: true }
+    },
+
+    async [Symbol.asyncDispose]() {
+      feed.leave()
+    },
+
+    [Symbol.asyncIterator]: () => changes,
+  }
+  return changes
+}

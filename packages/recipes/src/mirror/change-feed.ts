@@ -1,0 +1,147 @@
+// The changes of a mirror for one reader. A reader that is slow costs no more than what differs between the content that it
+// was told and the content now: of each node the change is kept from what was told to what is there when the reader takes it.
+import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
+import type { Tree } from './tree.ts'
+
+type Result = IteratorResult<MirrorChange, undefined>
+
+/** What the reader was told of a node; undefined where it was not told of it. */
+interface Told {
+  readonly old: MirroredNode | undefined
+}
+
+/** The key of `Ready` among the nodes: no path. */
+const READY = ''
+const OVER: Result = { value: undefined, done: true }
+
+export class ChangeFeed {
+  readonly #tree: Tree
+  readonly #left: (feed: ChangeFeed) => void
+  /** The initial content that was not told yet, as ids: parents first. `#isUntold` has a 1 for each of them. */
+  #initial: Uint32Array
+  #next = 0
+  #isUntold: Uint8Array
+  /** What differs from what was told, in the order of the changes, and `Ready`. */
+  readonly #pending = new Map<string, Told>()
+  readonly #takers: { resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []
+  #end: { readonly error?: unknown } | undefined
+
+  constructor(tree: Tree, isWhole: boolean, left: (feed: ChangeFeed) => void) {
+    this.#tree = tree
+    this.#left = left
+    this.#initial = tree.ids()
+    this.#isUntold = new Uint8Array(tree.idEnd)
+    for (const id of this.#initial) this.#isUntold[id] = 1
+    if (isWhole) this.#pending.set(READY, { old: undefined })
+  }
+
+  // --- the reader -------------------------------------------------------------------------------------------------
+
+  take(): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#takers.push({ resolve, reject })
+      this.flush()
+    })
+  }
+
+  /** The reader has left: it is told nothing more. */
+  leave(): void {
+    this.#initial = new Uint32Array(0)
+    this.#pending.clear()
+    this.#end = {}
+    this.#over(this.#end)
+  }
+
+  // --- the mirror -------------------------------------------------------------------------------------------------
+
+  /** A node will be added. */
+  adding(path: string): void {
+    if (!this.#pending.has(path)) this.#pending.set(path, { old: undefined })
+  }
+
+  /** A node will be written. */
+  changing(id: number, path: string): void {
+    if (this.#isUntold[id] === 1 || this.#pending.has(path)) return
+    this.#pending.set(path, { old: this.#tree.node(id, path) })
+  }
+
+  /** A node will be removed. What is below it was removed before. */
+  removing(id: number, path: string): void {
+    if (this.#isUntold[id] === 1) {
+      this.#isUntold[id] = 0
+      return
+    }
+    const told = this.#pending.get(path) ?? { old: this.#tree.node(id, path) }
+    // It goes behind what was below it.
+    this.#pending.delete(path)
+    if (told.old !== undefined) this.#pending.set(path, told)
+  }
+
+  /** The content is whole. */
+  whole(): void {
+    this.#pending.delete(READY)
+    this.#pending.set(READY, { old: undefined })
+    this.flush()
+  }
+
+  /** Gives what there is to the takers that wait. */
+  flush(): void {
+    while (this.#takers.length > 0) {
+      const change = this.#take()
+      if (change === undefined) {
+        if (this.#end !== undefined) this.#over(this.#end)
+        return
+      }
+      this.#takers.shift()!.resolve({ value: change, done: false })
+    }
+  }
+
+  /** No further change comes. What waits may still be taken, then the error is thrown once. */
+  end(end: { readonly error?: unknown } = {}): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.flush()
+  }
+
+  #over(end: { readonly error?: unknown }): void {
+    this.#end = {}
+    this.#left(this)
+    const takers = this.#takers.splice(0)
+    if ('error' in end) takers.shift()?.reject(end.error)
+    for (const { resolve } of takers) resolve(OVER)
+  }
+
+  #take(): MirrorChange | undefined {
+    while (this.#next < this.#initial.length) {
+      const id = this.#initial[this.#next++]!
+      if (this.#isUntold[id] === 0) continue
+      this.#isUntold[id] = 0
+      const node = this.#tree.node(id)
+      return { type: 'Added', path: node.path, node }
+    }
+    if (this.#initial.length > 0) this.#initial = new Uint32Array((this.#next = 0))
+    for (const [path, { old }] of this.#pending) {
+      this.#pending.delete(path)
+      if (path === READY) return { type: 'Ready' }
+      const change = this.#difference(path, old)
+      if (change !== undefined) return change
+    }
+    return undefined
+  }
+
+  #difference(path: string, old: MirroredNode | undefined): MirrorChange | undefined {
+    const id = this.#tree.find(path)
+    const node = id === undefined ? undefined : this.#tree.node(id, path)
+    if (node === undefined) return old && { type: 'Removed', path, old }
+    if (old === undefined) return { type: 'Added', path, node }
+    return areSame(old, node) ? undefined : { type: 'Changed', path, old, node }
+  }
+}
+
+function areSame(one: MirroredNode, other: MirroredNode): boolean {
+  return (
+    one.stat.czxid === other.stat.czxid &&
+    one.stat.mzxid === other.stat.mzxid &&
+    (one.data === undefined) === (other.data === undefined)
+  )
+}

@@ -1,0 +1,38 @@
+// Checks of the arguments of mirrors, before anything is sent.
+import { type CallOptions, validatePath } from '@zk/client'
+import { checkKeys } from '@zk/client/internal'
+import { checkClient, checkLimits } from '../checks.ts'
+
+const openOptions = new Set(['depth', 'filter', 'maxNodes', 'maxBytes', 'signal'])
+const syncedOptions = new Set(['timeout', 'signal'])
+
+interface AnyOptions extends Pick<CallOptions, 'signal'> {
+  readonly depth?: number | undefined
+  readonly filter?: unknown
+  readonly maxNodes?: number | undefined
+  readonly maxBytes?: number | undefined
+}
+
+export function checkMirror(zk: unknown, path: string, options: AnyOptions): void {
+  checkClient(zk)
+  validatePath(path)
+  checkKeys('Mirror.open', options, openOptions, '{ depth: 1 }')
+  checkLimits(options)
+  const { depth, filter, maxNodes, maxBytes } = options
+  checkNumber('depth', depth, 0, 'a number of levels')
+  checkNumber('maxNodes', maxNodes, 1, 'a number of nodes')
+  checkNumber('maxBytes', maxBytes, 1, 'a number of bytes')
+  if (filter !== undefined && typeof filter !== 'function') {
+    throw new TypeError("filter must be a function: { filter: (path) => !path.endsWith('.tmp') }")
+  }
+}
+
+export function checkSynced(options: Pick<CallOptions, 'timeout' | 'signal'>): void {
+  checkKeys('synced', options, syncedOptions, '{ timeout: 5_000 }')
+  checkLimits(options)
+}
+
+function checkNumber(name: string, value: number | undefined, least: number, what: string): void {
+  if (value === undefined || value === Infinity || (Number.isInteger(value) && value >= least)) return
+  throw new RangeError(`${name} must be ${what}, a whole number, ${least} or more, or Infinity, not ${String(value)}`)
+}

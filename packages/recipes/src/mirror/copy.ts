@@ -1,0 +1,106 @@
+// The copy of the tree, its bounds, and the readers of its changes.
+import type { Stat } from '@zk/client'
+import { ChangeFeed } from './change-feed.ts'
+import { MirrorTooLargeError } from './errors.ts'
+import { parentOf, Tree } from './tree.ts'
+
+export interface Bounds {
+  readonly maxNodes: number
+  readonly maxBytes: number
+}
+
+export class Copy {
+  readonly tree: Tree
+  /** Called for each node that is removed. */
+  removed: (path: string) => void = () => {}
+  readonly #bounds: Bounds
+  readonly #feeds = new Set<ChangeFeed>()
+
+  constructor(root: string, bounds: Bounds) {
+    this.tree = new Tree(root)
+    this.#bounds = bounds
+  }
+
+  /** A reader of the content, and of all changes from now on. */
+  feed(isWhole: boolean): ChangeFeed {
+    const feed = new ChangeFeed(this.tree, isWhole, (left) => this.#feeds.delete(left))
+    this.#feeds.add(feed)
+    return feed
+  }
+
+  /** Whether a node of this path may be in the copy: the root, and what is below a node that is there and may be read. */
+  hasPlaceFor(path: string): boolean {
+    if (path === this.tree.root) return true
+    const parent = this.tree.find(parentOf(path))
+    return parent !== undefined && this.tree.isReadable(parent)
+  }
+
+  /** The node is as it was read. `data` is undefined where it may not be read: what is below it is then not mirrored. */
+  put(path: string, stat: Stat, data: Uint8Array | undefined): void {
+    const { tree } = this
+    const id = tree.find(path)
+    if (id === undefined) {
+      this.check(1)
+      for (const feed of this.#feeds) feed.adding(path)
+      tree.add(path, stat, data)
+    } else {
+      if (data === undefined) this.#removeBelow(id)
+      // It was made again. What is older than it was below the node that was there before.
+      else if (tree.czxid(id) !== stat.czxid) this.#removeBelow(id, stat.czxid)
+      if (tree.isAt(id, stat) && tree.isReadable(id) === (data !== undefined)) return
+      for (const feed of this.#feeds) feed.changing(id, path)
+      tree.update(id, stat, data)
+    }
+    const { maxBytes } = this.#bounds
+    if (tree.bytes > maxBytes) throw new MirrorTooLargeError(tree.root, 'maxBytes', maxBytes, tree.bytes)
+    this.#flush()
+  }
+
+  /** Removes the node and all below it. */
+  remove(path: string): void {
+    const id = this.tree.find(path)
+    if (id === undefined) return
+    this.#removeBelow(id)
+    this.#remove(id, path)
+    this.#flush()
+  }
+
+  /** Throws if so many nodes more are too many. */
+  check(more: number): void {
+    const found = this.tree.size + more
+    const { maxNodes } = this.#bounds
+    if (found > maxNodes) throw new MirrorTooLargeError(this.tree.root, 'maxNodes', maxNodes, found)
+  }
+
+  /** The content is whole: as the servers have it, after it was not. */
+  whole(): void {
+    for (const feed of this.#feeds) feed.whole()
+  }
+
+  /** No further change comes. */
+  end(end: { readonly error?: unknown }): void {
+    for (const feed of this.#feeds) feed.end(end)
+  }
+
+  /** The mirror was closed: the readers are told nothing more. */
+  close(): void {
+    for (const feed of this.#feeds) feed.leave()
+  }
+
+  /** Removes what is below a node and was made before `czxid`, the deepest first. */
+  #removeBelow(id: number, czxid?: bigint): void {
+    const { tree } = this
+    const below = tree.ids(id).subarray(1).reverse()
+    for (const each of below) if (czxid === undefined || tree.czxid(each) < czxid) this.#remove(each, tree.path(each))
+  }
+
+  #remove(id: number, path: string): void {
+    for (const feed of this.#feeds) feed.removing(id, path)
+    this.tree.remove(id)
+    this.removed(path)
+  }
+
+  #flush(): void {
+    for (const feed of this.#feeds) feed.flush()
+  }
+}

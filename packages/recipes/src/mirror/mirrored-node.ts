@@ -1,0 +1,94 @@
+// What programs see of a mirror: nodes, and how they change.
+import type { Stat } from '@zk/client'
+import { hex } from '@zk/client/internal'
+
+/**
+ * The part of a node's Stat that a mirror keeps: what is written with the data. The other fields change without an event of
+ * the node. `ephemeralOwner` is 0 for a node of no session.
+ */
+export type MirroredStat = Pick<
+  Stat,
+  'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'
+>
+
+const utf8 = new TextDecoder()
+
+/** A node of a mirror, as it was when it was read. In JSON its data is text, and its numbers of 64 bits are `0x…`. */
+export class MirroredNode {
+  /** The path of the node. */
+  readonly path: string
+  /** A copy of its data; undefined where this client may not read it. */
+  readonly data: Uint8Array | undefined
+  /** When and by which transactions it was made and written. */
+  readonly stat: MirroredStat
+
+  /** @internal */
+  constructor(path: string, data: Uint8Array | undefined, stat: MirroredStat) {
+    this.path = path
+    this.data = data
+    this.stat = stat
+  }
+
+  /** The data as text; undefined where this client may not read it. */
+  get text(): string | undefined {
+    return this.data && utf8.decode(this.data)
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { path, text, stat } = this
+    const { czxid, mzxid, ephemeralOwner } = stat
+    return {
+      path,
+      text,
+      stat: { ...stat, czxid: hex(czxid), mzxid: hex(mzxid), ephemeralOwner: hex(ephemeralOwner) },
+    }
+  }
+}
+
+/** A node is in the mirror that was not there before. Its parent was added before it. */
+export interface Added {
+  /** Distinguishes the changes. */
+  readonly type: 'Added'
+  /** The path of the node. */
+  readonly path: string
+  /** The node. */
+  readonly node: MirroredNode
+}
+
+/**
+ * A node was written, or deleted and made again: then `node.stat.czxid` differs from that of `old`. Or its data may be read
+ * where it could not be read before, or the other way round.
+ */
+export interface Changed {
+  /** Distinguishes the changes. */
+  readonly type: 'Changed'
+  /** The path of the node. */
+  readonly path: string
+  /** The node as it was told before. */
+  readonly old: MirroredNode
+  /** The node now. */
+  readonly node: MirroredNode
+}
+
+/** A node is no longer in the mirror. What was below it was removed before it. */
+export interface Removed {
+  /** Distinguishes the changes. */
+  readonly type: 'Removed'
+  /** The path of the node. */
+  readonly path: string
+  /** The node as it was told before. */
+  readonly old: MirroredNode
+}
+
+/**
+ * The changes until here make the whole content: first after the initial content, then each time that the mirror has been
+ * stale, and is whole again.
+ */
+export interface Ready {
+  /** Distinguishes this from the changes. */
+  readonly type: 'Ready'
+}
+
+/** What `changes` yields. */
+export type MirrorChange = Added | Changed | Removed | Ready

@@ -1,0 +1,223 @@
+// The nodes of a mirror, in little memory: numbers in columns, data in chunks, and one map of names for each node that has
+// children.
+import type { Stat } from '@zk/client'
+import { DataStore } from './data-store.ts'
+import { MirroredNode } from './mirrored-node.ts'
+import { NodeTable } from './node-table.ts'
+
+/** The parent of the root, and the pzxid of a node whose children were not read yet. */
+const NONE = -1
+
+type WrittenStat = Pick<Stat, 'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'>
+
+export class Tree {
+  /** The path of the node on top. It is in the tree only if it exists. */
+  readonly root: string
+  readonly #table = new NodeTable()
+  #data = new DataStore()
+  /** The names by id; undefined for an id that is free. */
+  readonly #names: (string | undefined)[] = []
+  readonly #children = new Map<number, Map<string, number>>()
+  #rootId: number | undefined
+  #size = 0
+  #bytes = 0
+
+  constructor(root: string) {
+    this.root = root
+  }
+
+  /** The number of nodes. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The bytes of all data, and the characters of all names. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The ids are below this number. */
+  get idEnd(): number {
+    return this.#table.end
+  }
+
+  /** The id of the node with this path. It may be given to another node when the node is removed. */
+  find(path: string): number | undefined {
+    if (path === this.root) return this.#rootId
+    const below = this.root === '/' ? '/' : `${this.root}/`
+    if (!path.startsWith(below)) return undefined
+    let id = this.#rootId
+    for (let start = below.length; id !== undefined && start <= path.length;) {
+      const slash = path.indexOf('/', start)
+      const end = slash === -1 ? path.length : slash
+      id = this.#children.get(id)?.get(path.slice(start, end))
+      start = end + 1
+    }
+    return id
+  }
+
+  has(id: number): boolean {
+    return this.#names[id] !== undefined
+  }
+
+  path(id: number): string {
+    const parent = this.#table.int(id, 'parent')
+    return parent === NONE ? this.root : childPath(this.path(parent), this.#names[id]!)
+  }
+
+  node(id: number, path = this.path(id)): MirroredNode {
+    const table = this.#table
+    const length = table.int(id, 'length')
+    return new MirroredNode(path, length < 0 ? undefined : this.#data.read(this.#place(id), length), {
+      czxid: table.long(id, 'czxid'),
+      mzxid: table.long(id, 'mzxid'),
+      ctime: Number(table.long(id, 'ctime')),
+      mtime: Number(table.long(id, 'mtime')),
+      version: table.int(id, 'version'),
+      ephemeralOwner: table.long(id, 'ephemeralOwner'),
+      dataLength: length < 0 ? -1 - length : length,
+    })
+  }
+
+  czxid(id: number): bigint {
+    return this.#table.long(id, 'czxid')
+  }
+
+  /** The transaction that had last changed the list of the children when it was read; -1n if it was not read. */
+  pzxid(id: number): bigint {
+    return this.#table.long(id, 'pzxid')
+  }
+
+  setPzxid(id: number, pzxid: bigint): void {
+    this.#table.setLong(id, 'pzxid', pzxid)
+  }
+
+  isReadable(id: number): boolean {
+    return this.#table.int(id, 'length') >= 0
+  }
+
+  /** Whether the node is the same, and was not written. */
+  isAt(id: number, { czxid, mzxid }: Pick<Stat, 'czxid' | 'mzxid'>): boolean {
+    return this.czxid(id) === czxid && this.#table.long(id, 'mzxid') === mzxid
+  }
+
+  childCount(id: number): number {
+    return this.#children.get(id)?.size ?? 0
+  }
+
+  childNames(id: number): string[] {
+    return [...(this.#children.get(id)?.keys() ?? [])]
+  }
+
+  /** The ids of a node and of all below it, each before those below it. */
+  ids(from = this.#rootId): Uint32Array {
+    if (from === undefined) return new Uint32Array(0)
+    const ids: number[] = []
+    const stack = [from]
+    for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+      ids.push(id)
+      for (const child of this.#children.get(id)?.values() ?? []) stack.push(child)
+    }
+    return Uint32Array.from(ids)
+  }
+
+  /** Adds a node that is not there, below one that is. `data` is undefined where it may not be read. */
+  add(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
+    const id = this.#table.add()
+    const name = path === this.root ? '' : nameOf(path)
+    if (path === this.root) {
+      this.#rootId = id
+      this.#table.setInt(id, 'parent', NONE)
+    } else {
+      const parent = this.find(parentOf(path))!
+      this.#table.setInt(id, 'parent', parent)
+      const siblings = this.#children.get(parent)
+      if (siblings === undefined) this.#children.set(parent, new Map([[name, id]]))
+      else siblings.set(name, id)
+    }
+    this.#names[id] = name
+    this.#size++
+    this.#bytes += name.length
+    this.#table.setLong(id, 'pzxid', BigInt(NONE))
+    this.#write(id, stat, data)
+  }
+
+  update(id: number, stat: WrittenStat, data: Uint8Array | undefined): void {
+    if (this.czxid(id) !== stat.czxid || data === undefined) this.#table.setLong(id, 'pzxid', BigInt(NONE))
+    this.#free(id)
+    this.#write(id, stat, data)
+    this.#compact()
+  }
+
+  /** Removes a node that has no children. */
+  remove(id: number): void {
+    const parent = this.#table.int(id, 'parent')
+    const name = this.#names[id]!
+    this.#free(id)
+    if (parent === NONE) this.#rootId = undefined
+    else {
+      const siblings = this.#children.get(parent)!
+      siblings.delete(name)
+      if (siblings.size === 0) this.#children.delete(parent)
+    }
+    this.#names[id] = undefined
+    this.#table.remove(id)
+    this.#size--
+    this.#bytes -= name.length
+    this.#compact()
+  }
+
+  #write(id: number, stat: WrittenStat, data: Uint8Array | undefined): void {
+    const table = this.#table
+    table.setLong(id, 'czxid', stat.czxid)
+    table.setLong(id, 'mzxid', stat.mzxid)
+    table.setLong(id, 'ctime', BigInt(stat.ctime))
+    table.setLong(id, 'mtime', BigInt(stat.mtime))
+    table.setLong(id, 'ephemeralOwner', stat.ephemeralOwner)
+    table.setInt(id, 'version', stat.version)
+    table.setInt(id, 'length', data === undefined ? -1 - stat.dataLength : data.length)
+    if (data !== undefined) this.#keep(id, data)
+  }
+
+  #keep(id: number, data: Uint8Array): void {
+    const { chunk, offset } = this.#data.add(data)
+    this.#table.setInt(id, 'chunk', chunk)
+    this.#table.setInt(id, 'offset', offset)
+    this.#bytes += data.length
+  }
+
+  #free(id: number): void {
+    const length = this.#table.int(id, 'length')
+    if (length < 0) return
+    this.#data.remove(this.#place(id), length)
+    this.#bytes -= length
+  }
+
+  #place(id: number): { chunk: number; offset: number } {
+    return { chunk: this.#table.int(id, 'chunk'), offset: this.#table.int(id, 'offset') }
+  }
+
+  #compact(): void {
+    if (!this.#data.isWasteful) return
+    const old = this.#data
+    this.#data = new DataStore()
+    for (let id = 0; id < this.#table.end; id++) {
+      const length = this.has(id) ? this.#table.int(id, 'length') : NONE
+      if (length < 0) continue
+      this.#bytes -= length
+      this.#keep(id, old.read(this.#place(id), length))
+    }
+  }
+}
+
+export function childPath(path: string, name: string): string {
+  return path === '/' ? `/${name}` : `${path}/${name}`
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/'
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,184 @@
+// How a mirror learns of changes: by one persistent recursive watch, or by two one-shot watches on each node, where servers
+// do not know the former (before 3.6).
+import {
+  type CallOptions,
+  type Children,
+  type NodeData,
+  type PersistentWatchEvent,
+  type Session,
+  type Stat,
+  type Watched,
+  type ZooKeeper,
+} from '@zk/client'
+import { watchInto } from '@zk/client/internal'
+
+/** What watches report, at once: before the reply of a read that shows the change is handled. */
+export interface WatchListener {
+  /** The node was made, deleted or written. */
+  changed(path: string): void
+  /** Children of the node were made or deleted. */
+  childrenChanged(path: string): void
+  /** All changes up to this transaction were reported. */
+  seen(zxid: bigint): void
+  /** Changes may have been missed. Those from now on are not. */
+  missed(): void
+  /** The watch is there no longer, although the session lives. */
+  lost(error: unknown): void
+}
+
+// What was read, with the watch that it has set, if it has.
+export type DataRead = NodeData & Partial<Watched>
+export type StatRead = { readonly stat: Stat | undefined } & Partial<Watched>
+export type ListRead = Children & Partial<Watched>
+
+/** What handles a reply. */
+export interface Handler<Read, Result> {
+  readonly read: (read: Read) => Result
+  readonly refused: (error: unknown) => Result
+}
+
+/**
+ * The watches of one session, and the reads that set those that are needed. A reply is handled in the turn in which the
+ * client's promise settles: so replies are handled in their order.
+ */
+export interface Watching {
+  /** Whether one watch has all events, also those of nodes that do not exist yet. */
+  readonly isRecursive: boolean
+  data<R>(path: string, options: CallOptions, handler: Handler<DataRead, R>): Promise<R>
+  stat<R>(path: string, options: CallOptions, handler: Handler<StatRead, R>): Promise<R>
+  list<R>(path: string, options: CallOptions, handler: Handler<ListRead, R>): Promise<R>
+  /** Keeps the watch that came with a read. */
+  keep(path: string, kind: 'data' | 'list', read: Partial<Watched>): void
+  /** Whether a watch on the list of this node stands. */
+  watchesList(path: string): boolean
+  /** The node is not mirrored any more. */
+  forget(path: string): void
+  /** Removes all watches. In the background: leaving does not wait for a silent server. */
+  stop(): void
+}
+
+export interface WatchedTree {
+  readonly zk: ZooKeeper
+  readonly root: string
+  /** Whether only the node on top is mirrored. */
+  readonly isFlat: boolean
+}
+
+/** `removeWatches` of the program removes the watch of its mirror, too. It is set again. */
+export const WATCH_REMOVED = Symbol('watch removed')
+
+/** Resolves when the watch is set. Rejects with `Unimplemented` where the server does not know such a watch. */
+export async function watchRecursively(
+  { zk, root, isFlat }: WatchedTree,
+  options: CallOptions,
+  listener: WatchListener,
+): Promise<Watching> {
+  const push = (event: PersistentWatchEvent) => {
+    if (event.type === 'Gap') return listener.missed()
+    if (event.type === 'NodeChildrenChanged') return
+    listener.changed(event.path)
+    if ('zxid' in event && event.zxid !== undefined) listener.seen(event.zxid)
+  }
+  const watch = watchInto(
+    zk,
+    root,
+    { ...options, recursive: !isFlat },
+    {
+      push,
+      end: ({ type }) => {
+        if (type === 'PersistentWatchRemoved') listener.lost(WATCH_REMOVED)
+      },
+      fail: (error) => listener.lost(error),
+    },
+  )
+  try {
+    await watch.opened
+  } catch (error) {
+    watch.stop()
+    throw error
+  }
+  return {
+    isRecursive: true,
+    data: (path, asking, { read, refused }) => zk.getData(path, asking).then(read, refused),
+    stat: (path, asking, { read, refused }) => zk.exists(path, asking).then((stat) => read({ stat }), refused),
+    list: (path, asking, { read, refused }) => zk.getChildren(path, asking).then(read, refused),
+    keep: () => {},
+    watchesList: () => true,
+    forget: () => {},
+    stop: watch.stop,
+  }
+}
+
+interface NodeWatches {
+  data?: Watched
+  list?: Watched
+}
+
+/** One-shot watches: one on the data of each node, and one on its list of children. */
+export class OneShotWatching implements Watching {
+  readonly isRecursive = false
+  readonly #zk: ZooKeeper
+  readonly #session: Session
+  readonly #listener: WatchListener
+  readonly #watches = new Map<string, NodeWatches>()
+  #isStopped = false
+
+  constructor(zk: ZooKeeper, session: Session, listener: WatchListener) {
+    this.#zk = zk
+    this.#session = session
+    this.#listener = listener
+  }
+
+  data<R>(path: string, options: CallOptions, { read, refused }: Handler<DataRead, R>): Promise<R> {
+    return this.#zk.getDataAndWatch(path, options).then(read, refused)
+  }
+
+  stat<R>(path: string, options: CallOptions, { read, refused }: Handler<StatRead, R>): Promise<R> {
+    return this.#zk.existsAndWatch(path, options).then(read, refused)
+  }
+
+  list<R>(path: string, options: CallOptions, { read, refused }: Handler<ListRead, R>): Promise<R> {
+    return this.#zk.getChildrenAndWatch(path, options).then(read, refused)
+  }
+
+  keep(path: string, kind: keyof NodeWatches, read: Partial<Watched>): void {
+    const watched = read as Watched
+    if (this.#isStopped) return remove(watched)
+    let watches = this.#watches.get(path)
+    if (watches === undefined) this.#watches.set(path, (watches = {}))
+    remove(watches[kind])
+    watches[kind] = watched
+    void watched.changed.then(({ type }) => {
+      if (this.#watches.get(path)?.[kind] !== watched) return
+      delete watches[kind]
+      if (watches.data === undefined && watches.list === undefined) this.#watches.delete(path)
+      if (type === 'SessionEnded' || this.#session.signal.aborted) return
+      if (kind === 'data') this.#listener.changed(path)
+      else if (type !== 'NodeDeleted') this.#listener.childrenChanged(path)
+    })
+  }
+
+  watchesList(path: string): boolean {
+    return this.#watches.get(path)?.list !== undefined
+  }
+
+  forget(path: string): void {
+    const watches = this.#watches.get(path)
+    this.#watches.delete(path)
+    remove(watches?.data)
+    remove(watches?.list)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const { data, list } of this.#watches.values()) {
+      remove(data)
+      remove(list)
+    }
+    this.#watches.clear()
+  }
+}
+
+function remove(watched: Watched | undefined): void {
+  watched?.unwatch().catch(() => {})
+}

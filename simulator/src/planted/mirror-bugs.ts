@@ -1,0 +1,51 @@
+import type { PlantedBug } from './bug.ts'
+
+/** Mistakes of mirrors: those of caches in other clients, and those that are near. */
+export const mirrorBugs: readonly PlantedBug[] = (
+  [
+    {
+      name: 'a lost connection is not followed by a comparison (CURATOR-391)',
+      edits: [{ in: 'Follower.#watch', find: 'missed: () => this.#compare(),', replace: 'missed: () => {},' }],
+    },
+    {
+      name: 'an event of a node that is read just now is forgotten',
+      edits: [
+        {
+          in: 'Follower.#enqueue',
+          find: 'job.again |= needs\n      job.againEpoch ??= this.#epochs.begin()',
+          replace: '',
+        },
+      ],
+    },
+    {
+      name: 'the new children of a node that was made again are removed with the old ones',
+      edits: [
+        {
+          in: 'Copy.put',
+          find: 'this.#removeBelow(id, stat.czxid)',
+          replace: 'this.#removeBelow(id)',
+        },
+      ],
+    },
+    {
+      name: 'the zxid of a mirror is that of the last node that it has read',
+      edits: [
+        {
+          in: 'Follower.#seen',
+          find: 'if (!this.#isAdvancing) this.#advance()',
+          replace: 'this.#zxid = zxid\n    if (!this.#isAdvancing) this.#advance()',
+        },
+      ],
+    },
+    {
+      name: 'a slow reader is told what it was told before',
+      edits: [
+        {
+          in: 'ChangeFeed.changing',
+          find: 'if (this.#isUntold[id] === 1 || this.#pending.has(path)) return',
+          replace: 'if (this.#isUntold[id] === 1) return',
+        },
+      ],
+    },
+  ] satisfies readonly PlantedBug[]
+).map((bug) => ({ ...bug, recipe: 'Mirror' }))

@@ -1,0 +1,61 @@
+// Waits until all mirrors are as the tree is, and closes them.
+import type { MirroredContent } from '../history/mirror.ts'
+import { contentsOf, MirrorProgram } from './mirror-program.ts'
+import { PATH } from './paths.ts'
+import type { Stage } from './stage.ts'
+
+const LOOK_EVERY = 250
+
+/** What is not as it should be before all are closed. */
+export async function compareAndClose(stage: Stage, patience: number): Promise<readonly string[]> {
+  const { world } = stage
+  const deadline = world.now + patience
+  while (world.now < deadline && differences(stage).length > 0) await world.run(world.now + LOOK_EVERY)
+  const left = differences(stage)
+  const closing = new Set<number>()
+  for (const [client, { process, program }] of stage.clients.entries()) {
+    if (process.isKilled || !(program instanceof MirrorProgram)) continue
+    closing.add(client)
+    process.run(() => {
+      program.finish().then(
+        () => closing.delete(client),
+        (error: unknown) => stage.fail(`finish of client ${client}: ${String(error)}`),
+      )
+    })
+  }
+  await world.run(world.now + patience, () => closing.size === 0)
+  stage.operator.deleteParent()
+  return [...left, ...Array.from(closing, (client) => `client ${client} does not finish`)]
+}
+
+/** Between the tree, what mirrors show, and what their readers were told. */
+function differences({ model, clients }: Stage): string[] {
+  if (model.leader === undefined) return ['there is no leader']
+  const read = (path: string): MirroredContent[] => {
+    const node = model.nodes.get(path)
+    if (node === undefined) return []
+    const { data, stat } = node
+    const own = { path, czxid: stat.czxid, mzxid: stat.mzxid, text: Buffer.from(data).toString() }
+    return [own, ...node.children.flatMap((name) => read(`${path}/${name}`))]
+  }
+  const tree = read(PATH)
+  const levels = (path: string) => path.slice(PATH.length).split('/').length - 1
+  const found: string[] = []
+  for (const [client, { process, program }] of clients.entries()) {
+    if (process.isKilled || !(program instanceof MirrorProgram)) continue
+    for (const { mirror, depth = Infinity, told } of program.open) {
+      const truth = keyOf(tree.filter(({ path }) => levels(path) <= depth))
+      if (mirror.isStale) found.push(`a mirror of client ${client} is stale`)
+      if (keyOf(contentsOf(mirror)) !== truth) found.push(`a mirror of client ${client} does not show the tree`)
+      if (keyOf([...told.values()]) !== truth) found.push(`a reader of client ${client} was not told the tree`)
+    }
+  }
+  return found
+}
+
+function keyOf(nodes: readonly MirroredContent[]): string {
+  return nodes
+    .map(({ path, czxid, mzxid, text }) => `${path} ${czxid} ${mzxid} ${text}`)
+    .sort()
+    .join('\n')
+}
