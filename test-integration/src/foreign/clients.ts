@@ -55,7 +55,12 @@ export class ForeignClients implements AsyncDisposable {
   ): Promise<ForeignClient> {
     // A root in the connect string would be lost at the first reconnect, because by then Curator uses the servers' addresses
     // in /zookeeper/config.
-    return this.#notified(isMeasured ? 'curator-measured' : 'curator', connectString, String(sessionTimeout), root.slice(1))
+    return this.#notified(
+      isMeasured ? 'curator-measured' : 'curator',
+      connectString,
+      String(sessionTimeout),
+      root.slice(1),
+    )
   }
 
   async zkCli(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ZkCli> {
