@@ -62,6 +62,7 @@ public final class CuratorClient {
   private final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
   private final List<Closeable> opened = new ArrayList<>();
   private final CuratorGroups groups;
+  private final CuratorCaches caches;
 
   public static void main(String[] args) throws Exception {
     CuratorClient client = new CuratorClient(args[0], Integer.parseInt(args[1]), args[2]);
@@ -93,6 +94,8 @@ public final class CuratorClient {
     curator.getConnectionStateListenable().addListener((__, state) -> event("state", state.name()));
     groups = new CuratorGroups(curator);
     opened.add(groups);
+    caches = new CuratorCaches(curator);
+    opened.add(caches);
     curator.start();
     curator.blockUntilConnected();
     event("ready", session());
@@ -234,6 +237,7 @@ public final class CuratorClient {
         return doubleBarriers.get(path).leave(args.number(1, 0), TimeUnit.MILLISECONDS);
       default:
         if (CuratorGroups.COMMANDS.contains(what)) return groups.call(what, args.call());
+        if (CuratorCaches.COMMANDS.contains(what)) return caches.call(what, args.call());
         throw new IllegalArgumentException(what);
     }
   }

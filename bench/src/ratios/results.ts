@@ -1,6 +1,7 @@
 // Keeps the rows: as JSON, as a page and as charts.
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { type MirrorResults, mirrorTable } from '../mirror/page.ts'
 import { chart } from './chart.ts'
 import { growthChart } from './growth-chart.ts'
 import { bytesOfOne, FLOOR, type Grown, NATIVE, OURS, PEER, type Row } from './row.ts'
@@ -10,6 +11,7 @@ export interface Results {
   readonly processor: string
   readonly rows: readonly Row[]
   readonly grew: readonly Grown[]
+  readonly mirror?: MirrorResults | undefined
 }
 
 const folder = new URL('../../', import.meta.url)
@@ -20,13 +22,14 @@ export async function readKept(): Promise<Results> {
 }
 
 /** Adds the results to the kept ones. Results that were not measured this time stay. */
-export async function keep({ rows, grew }: Pick<Results, 'rows' | 'grew'>): Promise<void> {
+export async function keep({ rows, grew, mirror }: Pick<Results, 'rows' | 'grew' | 'mirror'>): Promise<void> {
   const before = await readKept()
   const results: Results = {
     node: process.version,
     processor: cpus()[0]?.model ?? 'unknown',
     rows: merged(before.rows, rows, ({ runtime, work }) => `${runtime} ${work}`),
     grew: merged(before.grew, grew, ({ subject }) => subject),
+    mirror: mirror ?? before.mirror,
   }
   await writeFile(kept, `${JSON.stringify(results, undefined, 2)}\n`)
   await writeFile(new URL('RESULTS.md', folder), page(results))
@@ -38,7 +41,7 @@ function merged<Item>(before: readonly Item[], now: readonly Item[], keyOf: (ite
   return [...new Map([...before, ...now].map((item) => [keyOf(item), item])).values()]
 }
 
-function page({ node, processor, rows, grew }: Results): string {
+function page({ node, processor, rows, grew, mirror }: Results): string {
   const head = [
     '# What an operation costs',
     '',
@@ -58,6 +61,7 @@ function page({ node, processor, rows, grew }: Results): string {
       ),
     ),
     ...growthTables(grew),
+    ...(mirror === undefined ? [] : mirrorTable(mirror)),
   ].join('\n')
 }
 

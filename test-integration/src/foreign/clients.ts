@@ -13,6 +13,11 @@ export interface ClientOptions {
   readonly sessionTimeout?: number
 }
 
+export interface CuratorOptions extends ClientOptions {
+  /** Whether the JVM has the memory and the compilers of a service, for measurements. @default false */
+  readonly isMeasured?: boolean
+}
+
 /**
  * Starts foreign clients (zkCli, kazoo and Curator), all in one container that uses the network of its host. If the engine
  * runs on this machine, they can reach servers on its loopback address.
@@ -44,10 +49,18 @@ export class ForeignClients implements AsyncDisposable {
     return this.#notified('kazoo', connectString + root, String(sessionTimeout / 1000))
   }
 
-  curator(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
+  curator(
+    connectString: string,
+    { root = '', sessionTimeout = 10_000, isMeasured = false }: CuratorOptions = {},
+  ): Promise<ForeignClient> {
     // A root in the connect string would be lost at the first reconnect, because by then Curator uses the servers' addresses
     // in /zookeeper/config.
-    return this.#notified('curator', connectString, String(sessionTimeout), root.slice(1))
+    return this.#notified(
+      isMeasured ? 'curator-measured' : 'curator',
+      connectString,
+      String(sessionTimeout),
+      root.slice(1),
+    )
   }
 
   async zkCli(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ZkCli> {

@@ -218,6 +218,10 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/'
 }
 
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** A string of its own: engines let a part of a string keep all of it in memory. */
 function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
+  return decoder.decode(encoder.encode(path.slice(path.lastIndexOf('/') + 1)))
 }

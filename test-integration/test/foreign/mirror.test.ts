@@ -1,0 +1,124 @@
+// A mirror beside Curator's CuratorCache of the same tree, while servers are killed under the client of the mirror.
+import { isDeepStrictEqual } from 'node:util'
+import { type Added, connect, Mirror, type MirrorChange } from '@zk/recipes'
+import { expect, test } from 'vitest'
+import { until } from '../../src/ensemble/index.ts'
+import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
+
+const FOLDERS = 20
+const NODES = 3_000
+/** Nodes that are written, deleted and made, each: 1 % of all. */
+const PART = NODES / 100
+/** The server of the mirror's client is killed after so many changes. */
+const KILL_AFTER = PART
+
+type Content = Record<string, string>
+
+const anywhere: Tests<World> = (world) => {
+  test('Mirror tells each difference once, and ends with the tree of CuratorCache, although its server is killed', async () => {
+    const { servers, root, zk, curator } = await world()
+    const folders = Array.from({ length: FOLDERS }, (_, folder) => `${root}/tree/folder-${folder}`)
+    const paths = Array.from({ length: NODES }, (_, node) => `${folders[node % FOLDERS]}/node-${node}`)
+    const tree = `${root}/tree`
+    await using writer = await connect(servers.connectString)
+    await using own = await connect(servers.connectString)
+    await zk.create('/tree', 'top')
+    await Promise.all(folders.map((path) => writer.create(path, 'folder')))
+    await Promise.all(paths.map((path) => writer.create(path, 'before')))
+    const expected: Content = Object.fromEntries([
+      [tree, 'top'],
+      ...folders.map((path) => [path, 'folder']),
+      ...paths.map((path) => [path, 'before']),
+    ])
+
+    const theirs = await curator({ root: '' })
+    await theirs.call('openCaches', tree)
+    await using mirror = await Mirror.open(own, tree)
+    await mirror.synced({ timeout: 30_000 })
+    expect(contentOf(mirror)).toEqual(expected)
+    const told: MirrorChange[] = []
+    const changes = mirror.changes()
+    const reading = (async () => {
+      for await (const change of changes) told.push(change)
+    })()
+    await until('the content to be told', () => Promise.resolve(told.some(({ type }) => type === 'Ready')))
+    const initial = told.findIndex(({ type }) => type === 'Ready')
+    expect(initial).toBe(NODES + FOLDERS + 1)
+
+    // Each node is changed once, so one change of it is told.
+    const written = paths.slice(0, PART)
+    const deleted = paths.slice(PART, 2 * PART)
+    const made = Array.from({ length: PART }, (_, node) => `${folders[node % FOLDERS]}/new-${node}`)
+    const killed = own.session.connection!.server
+    for (let change = 0; change < 3 * PART; change++) {
+      const index = Math.floor(change / 3)
+      if (change % 3 === 0) {
+        await connected(() => writer.setData(written[index]!, 'after'))
+        expected[written[index]!] = 'after'
+      } else if (change % 3 === 1) {
+        await connected(() => writer.delete(deleted[index]!).catch(unlessDone('NoNode')))
+        delete expected[deleted[index]!]
+      } else {
+        await connected(() => writer.create(made[index]!, 'new').catch(unlessDone('NodeExists')))
+        expected[made[index]!] = 'new'
+      }
+      if (change === KILL_AFTER) await servers.kill(killed)
+    }
+    await mirror.synced({ timeout: 60_000 })
+    expect(own.session.connection!.server).not.toBe(killed)
+    expect(contentOf(mirror)).toEqual(expected)
+    await until('the last change to be told', async () => isDeepStrictEqual(replayed(told).content, expected))
+    await changes.return()
+    await reading
+
+    const { content, mistakes } = replayed(told)
+    expect(mistakes).toEqual([])
+    expect(content).toEqual(expected)
+    const after = told.slice(initial + 1)
+    const pathsOf = (type: MirrorChange['type']) =>
+      after.flatMap((change) => (change.type === type && change.type !== 'Ready' ? [change.path] : [])).sort()
+    expect(pathsOf('Removed')).toEqual([...deleted].sort())
+    expect(pathsOf('Added')).toEqual([...made].sort())
+    // A write whose reply was lost is made again.
+    expect([...new Set(pathsOf('Changed'))]).toEqual([...written].sort())
+
+    await until('CuratorCache to have the same', async () =>
+      isDeepStrictEqual(await theirs.call<Content>('cached', tree), expected),
+    )
+  })
+}
+
+/** A request whose reply was lost is sent again, and may have been executed. */
+function unlessDone(code: string): (error: unknown) => void {
+  return (error) => {
+    if ((error as { readonly code?: string }).code !== code) throw error
+  }
+}
+
+function contentOf(mirror: Mirror): Content {
+  return Object.fromEntries([...mirror.entries()].map(({ path, text }) => [path, text!]))
+}
+
+/** The changes applied to an empty tree, and those that did not fit to what was told before. */
+function replayed(told: readonly MirrorChange[]): { readonly content: Content; readonly mistakes: readonly string[] } {
+  const nodes = new Map<string, Added['node']>()
+  const mistakes: string[] = []
+  for (const change of told) {
+    if (change.type === 'Ready') continue
+    const { type, path } = change
+    const before = nodes.get(path)
+    if (type === 'Added') {
+      if (before !== undefined) mistakes.push(`${path} was added twice`)
+    } else if (before === undefined || before.stat.mzxid !== change.old.stat.mzxid || before.text !== change.old.text) {
+      mistakes.push(`${type} of ${path} does not follow what was told before`)
+    }
+    if (type === 'Changed' && change.node.stat.mzxid <= change.old.stat.mzxid) mistakes.push(`${path} went back`)
+    if (type === 'Removed') nodes.delete(path)
+    else nodes.set(path, change.node)
+  }
+  return { content: Object.fromEntries([...nodes].map(([path, { text }]) => [path, text!])), mistakes }
+}
+
+const atTestEnsemble: Tests<TestWorld> = () => {}
+
+describeForeign('Mirror beside Curator', anywhere, atTestEnsemble)
