@@ -10,7 +10,7 @@ const options = { recipe: 'Lock' } as const
 
 /** Has every acquire of the client that asks for the first lock run for ever. */
 const endless = {
-  in: 'Contender.enter',
+  in: 'Contender.#enter',
   find: 'this.#entering = this.#create.make()\n',
   replace: 'for (;;) {}\n',
 }

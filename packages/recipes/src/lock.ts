@@ -1,6 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkRecipe } from './checks.ts'
+import { checkLabel } from './deadlock/marks.ts'
 import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
@@ -38,6 +39,7 @@ export function nodeOptionsOf({
   detectDeadlocks,
   ...others
 }: LockOptions & DeadlockOptions): QueueLockOptions {
+  checkLabel(label)
   if (!detectDeadlocks) return { data: label, ...others }
   const task = detectDeadlocks === true ? WHOLE_SESSION : detectDeadlocks
   return { data: label, ...others, detection: { task, label } }

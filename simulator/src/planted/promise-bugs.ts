@@ -198,9 +198,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a persistent watch does not report its gap',
       edits: [
         {
-          in: 'NodeEventsSource.#deliver',
-          find: 'if (this.#missed !== undefined) this.#queue.push',
-          replace: "if (this.#missed === 'renewed') this.#queue.push",
+          in: 'PersistentWatch.#deliver',
+          find: 'if (this.#missed !== undefined) this.#sink.push',
+          replace: "if (this.#missed === 'renewed') this.#sink.push",
         },
       ],
     },

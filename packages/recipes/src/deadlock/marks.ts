@@ -1,11 +1,14 @@
 // What a node says of its task besides its label: for which nodes the task waits. It stands behind the label, and readers of the
 // label do not see it. A mark is the path of a node in the ensemble, with or without the number at its end.
 import type { ZooKeeper } from '@zk/client'
-import { type ContenderName, namePrefix } from '../queue/names.ts'
+import { type ContenderName, type Kind, namePrefix } from '../queue/names.ts'
 
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
-const BEGIN = utf8.encode('\0waits for ')
+const BEGIN_TEXT = '\0waits for '
+const BEGIN = utf8.encode(BEGIN_TEXT)
+/** The names of the kinds whose nodes may have marks. What others store is never cut. */
+const MARKED = new Set(['lock', 'read', 'write'])
 /** A task that waits for more says so of the first ones only. */
 const MOST_MARKS = 100
 
@@ -25,9 +28,20 @@ export function withMarks(label: Uint8Array | string, waitsFor: readonly string[
   return data
 }
 
+/** Throws if readers would take a part of the label for marks. */
+export function checkLabel(label: unknown): void {
+  if (typeof label !== 'string' || !label.includes(BEGIN_TEXT)) return
+  throw new TypeError(`a label must not contain ${JSON.stringify(BEGIN_TEXT)}: what detectDeadlocks writes begins so`)
+}
+
+/** What the data of a node of this kind is besides marks. */
+export function labelOf({ name }: Kind, data: Uint8Array): Uint8Array {
+  return MARKED.has(name) ? readMarks(data).label : data
+}
+
 /** The data of a node of any program: without marks all of it is the label. */
 export function readMarks(data: Uint8Array): Marked {
-  const begin = indexOf(data, BEGIN)
+  const begin = lastIndexOf(data, BEGIN)
   if (begin === -1) return { label: data, waitsFor: [] }
   try {
     const waitsFor: unknown = JSON.parse(text.decode(data.subarray(begin + BEGIN.length)))
@@ -40,10 +54,10 @@ export function readMarks(data: Uint8Array): Marked {
   return { label: data, waitsFor: [] }
 }
 
-function indexOf(data: Uint8Array, part: Uint8Array): number {
-  let at = data.indexOf(part[0]!)
-  while (at !== -1 && !part.every((byte, index) => data[at + index] === byte)) at = data.indexOf(part[0]!, at + 1)
-  return at
+function lastIndexOf(data: Uint8Array, part: Uint8Array): number {
+  let at = data.lastIndexOf(part[0]!)
+  while (at > 0 && !part.every((byte, index) => data[at + index] === byte)) at = data.lastIndexOf(part[0]!, at - 1)
+  return part.every((byte, index) => data[at + index] === byte) ? at : -1
 }
 
 /** The path in the ensemble. */

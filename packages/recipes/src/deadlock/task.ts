@@ -10,7 +10,7 @@ import { type DeadlockStep, WouldDeadlockError } from '../errors.ts'
 import type { Detection } from '../hold-options.ts'
 import { type OwnNodes, parentOf } from '../queue/own-node.ts'
 import { pinnedTo, retry } from '../queue/retry.ts'
-import { absolute, markOf, marksBeside, withMarks } from './marks.ts'
+import { absolute, markOf, marksBeside, relative, withMarks } from './marks.ts'
 import { Search } from './search.ts'
 
 /** A node that says for what its task waits. */
@@ -117,21 +117,24 @@ export class Task {
       for (const each of this.#waits) each.watchOwn()
       if (other === undefined && this.#held.size === 0) return wait.nodes[0].czxid
       const marks = [...this.#waits].map(({ zk, nodes: [{ path, name }] }) => markOf(zk, parentOf(path), name))
-      // The nodes may be of several views of one client. A transaction has the paths of one.
-      const root = wait.zk
+      // The nodes may be of several views of one client. A transaction has the paths of one. Nodes outside of it say nothing.
+      const view = wait.zk
       const writes = sayings.flatMap(({ zk, path, label, beside }) => {
         const own = absolute(zk, path)
         const others = marks.filter((mark) => !own.startsWith(mark) && !beside.includes(mark))
-        return zk.chroot === root.chroot ? [op.setData(path, withMarks(label, [...beside, ...others]))] : []
+        const readable = relative(view, own)
+        return readable === undefined ? [] : [op.setData(readable, withMarks(label, [...beside, ...others]))]
       })
       if (writes.length === 0) return undefined
       try {
-        const [stat] = await retry(root, () => root.multi(writes, pinnedTo(this.#session)))
+        const [stat] = await retry(view, () => view.multi(writes, pinnedTo(this.#session)))
         return stat!.mzxid
       } catch (error) {
+        // Its nodes and labels do not fit into one request. Then it is in no cycle that is found.
+        if (error instanceof RangeError) return undefined
         // It is lost, and its hold will learn it.
         if (!KeeperError.is(error, 'NoNode') || error.index === undefined) throw error
-        const gone = absolute(root, writes[error.index]!.path)
+        const gone = absolute(view, writes[error.index]!.path)
         this.#held.delete(gone)
         for (const each of this.#waits) {
           if (each.nodes.some(({ path }) => absolute(each.zk, path) === gone)) this.#waits.delete(each)

@@ -1,7 +1,7 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex } from '@zk/client/internal'
-import { readMarks } from '../deadlock/marks.ts'
+import { labelOf } from '../deadlock/marks.ts'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { ContenderList } from './contender-list.ts'
@@ -144,12 +144,12 @@ export class Queue {
 }
 
 /** Describes a contender by the data and the Stat of its node. Its position is not known. */
-export function contenderInfo(path: string, { name: kind }: Kind, node: NodeData): ContenderInfo {
+export function contenderInfo(path: string, kind: Kind, node: NodeData): ContenderInfo {
   const { stat } = node
-  const data = readMarks(node.data).label
+  const data = labelOf(kind, node.data)
   return describedInJson({
     path,
-    kind,
+    kind: kind.name,
     position: 0,
     data,
     label: utf8.decode(data),
