@@ -33,7 +33,7 @@ export interface MirrorOptions {
 
 /**
  * The changes of a mirror for one reader. It ends when you leave the loop, by `return()`, by `await using`, and with the
- * mirror. An iterator that you only drop keeps what it has not told until the mirror is closed.
+ * mirror. An iterator that you only drop keeps what it has not yielded until the mirror is closed.
  */
 export interface MirrorChanges extends AsyncIterableIterator<MirrorChange>, AsyncDisposable {
   // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
@@ -126,7 +126,7 @@ export class Mirror {
   /**
    * Every change up to this transaction, and including it, is in the mirror. Some nodes may be of later transactions. It rises
    * with the changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself
-   * (before 3.9 an event does not tell its transaction).
+   * (before 3.9 an event does not show its transaction).
    */
   get zxid(): bigint {
     return this.#follower.zxid
@@ -153,9 +153,9 @@ export class Mirror {
   /**
    * The content as `Added`, parents first, then `Ready`, then the changes from now on. Each iterator gets all of it.
    *
-   * A reader that is slow costs no more memory than the content that it was told: several changes of a node become one, from
-   * what was told to what is there now, and a node that came and went in between is not told. The changes of one node are in
-   * order, and so are a parent and its children. Those of other nodes are in the order of the first change that was not told.
+   * A reader that is slow costs no more memory than the content that was yielded: several changes of a node become one, from
+   * what was yielded to what is there now, and a node that came and went in between is not yielded. The changes of one node are in
+   * order, and so are a parent and its children. Those of other nodes are in the order of the first change that was not yielded.
    */
   changes(): MirrorChanges {
     const feed = this.#copy.feed(!this.isStale)

@@ -1,11 +1,11 @@
 // The changes of a mirror for one reader. A reader that is slow costs no more than what differs between the content that it
-// was told and the content now: of each node the change is kept from what was told to what is there when the reader takes it.
+// was yielded and the content now: of each node the change is kept from what was yielded to what is there when the reader takes it.
 import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
 import type { Tree } from './tree.ts'
 
 type Result = IteratorResult<MirrorChange, undefined>
 
-/** What the reader was told of a node; undefined where it was not told of it. */
+/** What was yielded of a node; undefined if nothing was. */
 interface Told {
   readonly old: MirroredNode | undefined
 }
@@ -17,11 +17,11 @@ const OVER: Result = { value: undefined, done: true }
 export class ChangeFeed {
   readonly #tree: Tree
   readonly #left: (feed: ChangeFeed) => void
-  /** The initial content that was not told yet, as ids: parents first. `#isUntold` has a 1 for each of them. */
+  /** The initial content that was not yielded yet, as ids: parents first. `#isUnyielded` has a 1 for each of them. */
   #initial: Uint32Array
   #next = 0
-  #isUntold: Uint8Array
-  /** What differs from what was told, in the order of the changes, and `Ready`. */
+  #isUnyielded: Uint8Array
+  /** What differs from what was yielded, in the order of the changes, and `Ready`. */
   readonly #pending = new Map<string, Told>()
   readonly #takers: { resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []
   #end: { readonly error?: unknown } | undefined
@@ -30,8 +30,8 @@ export class ChangeFeed {
     this.#tree = tree
     this.#left = left
     this.#initial = tree.ids()
-    this.#isUntold = new Uint8Array(tree.idEnd)
-    for (const id of this.#initial) this.#isUntold[id] = 1
+    this.#isUnyielded = new Uint8Array(tree.idEnd)
+    for (const id of this.#initial) this.#isUnyielded[id] = 1
     if (isWhole) this.#pending.set(READY, { old: undefined })
   }
 
@@ -44,7 +44,7 @@ export class ChangeFeed {
     })
   }
 
-  /** The reader has left: it is told nothing more. */
+  /** The reader has left: nothing more is yielded. */
   leave(): void {
     this.#initial = new Uint32Array(0)
     this.#pending.clear()
@@ -61,20 +61,20 @@ export class ChangeFeed {
 
   /** A node will be written. */
   changing(id: number, path: string): void {
-    if (this.#isUntold[id] === 1 || this.#pending.has(path)) return
+    if (this.#isUnyielded[id] === 1 || this.#pending.has(path)) return
     this.#pending.set(path, { old: this.#tree.node(id, path) })
   }
 
   /** A node will be removed. What is below it was removed before. */
   removing(id: number, path: string): void {
-    if (this.#isUntold[id] === 1) {
-      this.#isUntold[id] = 0
+    if (this.#isUnyielded[id] === 1) {
+      this.#isUnyielded[id] = 0
       return
     }
-    const told = this.#pending.get(path) ?? { old: this.#tree.node(id, path) }
+    const known = this.#pending.get(path) ?? { old: this.#tree.node(id, path) }
     // It goes behind what was below it.
     this.#pending.delete(path)
-    if (told.old !== undefined) this.#pending.set(path, told)
+    if (known.old !== undefined) this.#pending.set(path, known)
   }
 
   /** The content is whole. */
@@ -114,8 +114,8 @@ export class ChangeFeed {
   #take(): MirrorChange | undefined {
     while (this.#next < this.#initial.length) {
       const id = this.#initial[this.#next++]!
-      if (this.#isUntold[id] === 0) continue
-      this.#isUntold[id] = 0
+      if (this.#isUnyielded[id] === 0) continue
+      this.#isUnyielded[id] = 0
       const node = this.#tree.node(id)
       return { type: 'Added', path: node.path, node }
     }

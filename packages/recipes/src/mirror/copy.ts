@@ -35,7 +35,7 @@ export class Copy {
     return parent !== undefined && this.tree.isReadable(parent)
   }
 
-  /** The node is as it was read. `data` is undefined where it may not be read: what is below it is then not mirrored. */
+  /** The node is as it was read. `data` is undefined if it may not be read: what is below it is then not mirrored. */
   put(path: string, stat: Stat, data: Uint8Array | undefined): void {
     const { tree } = this
     const id = tree.find(path)
@@ -82,7 +82,7 @@ export class Copy {
     for (const feed of this.#feeds) feed.end(end)
   }
 
-  /** The mirror was closed: the readers are told nothing more. */
+  /** The mirror was closed: nothing more is yielded. */
   close(): void {
     for (const feed of this.#feeds) feed.leave()
   }

@@ -46,7 +46,7 @@ interface Job {
   needs: number
   /** What has been reported since the reads began. */
   again: number
-  /** Counts what has been reported since; undefined where nothing has. */
+  /** Counts what has been reported since; undefined if nothing has. */
   againEpoch: Epoch | undefined
 }
 
@@ -476,7 +476,7 @@ export class Follower {
         const id = tree.find(path)
         const isKnown = id !== undefined && tree.czxid(id) === stat.czxid && tree.pzxid(id) >= 0n
         if (!this.#put(path, stat, read.data, watching)) return 'nothing'
-        // Events tell which children come and go, so the list of a node that is known is not read with its data.
+        // Events show which children come and go, so the list of a node that is known is not read with its data.
         if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
         return this.#mustList(path, stat, watching) ? 'list' : 'nothing'
       },

@@ -17,7 +17,7 @@ const utf8 = new TextDecoder()
 export class MirroredNode {
   /** The path of the node. */
   readonly path: string
-  /** A copy of its data; undefined where this client may not read it. */
+  /** A copy of its data; undefined if this client may not read it. */
   readonly data: Uint8Array | undefined
   /** When and by which transactions it was made and written. */
   readonly stat: MirroredStat
@@ -29,7 +29,7 @@ export class MirroredNode {
     this.stat = stat
   }
 
-  /** The data as text; undefined where this client may not read it. */
+  /** The data as text; undefined if this client may not read it. */
   get text(): string | undefined {
     return this.data && utf8.decode(this.data)
   }
@@ -58,14 +58,14 @@ export interface Added {
 
 /**
  * A node was written, or deleted and made again: then `node.stat.czxid` differs from that of `old`. Or its data may be read
- * where it could not be read before, or the other way round.
+ * if it could not be read before, or the other way round.
  */
 export interface Changed {
   /** Distinguishes the changes. */
   readonly type: 'Changed'
   /** The path of the node. */
   readonly path: string
-  /** The node as it was told before. */
+  /** The node as it was yielded before. */
   readonly old: MirroredNode
   /** The node now. */
   readonly node: MirroredNode
@@ -77,7 +77,7 @@ export interface Removed {
   readonly type: 'Removed'
   /** The path of the node. */
   readonly path: string
-  /** The node as it was told before. */
+  /** The node as it was yielded before. */
   readonly old: MirroredNode
 }
 

@@ -1,7 +1,7 @@
 // The numbers of the nodes of a mirror, in columns. An object with a Stat for each node would take far more memory.
 
-const LONGS = { czxid: 0, mzxid: 1, pzxid: 2, ctime: 3, mtime: 4, ephemeralOwner: 5 } as const
-const INTS = { version: 0, parent: 1, chunk: 2, offset: 3, length: 4 } as const
+const LONGS = { czxid: 0, ctime: 1 } as const
+const INTS = { parent: 0, chunk: 1, offset: 2, length: 3, isListed: 4 } as const
 const LONG_COUNT = Object.keys(LONGS).length
 const INT_COUNT = Object.keys(INTS).length
 
@@ -10,6 +10,12 @@ const PAGE = 256
 
 /** Rows of numbers. A row has a number, its id, from 0. The id of a removed row is given again. */
 export class NodeTable {
+  // Nodes that were never written since they were made, which have no children and no owner, take no memory for these.
+  readonly mzxid = new SparseColumn((id) => this.long(id, 'czxid'))
+  readonly pzxid = new SparseColumn((id) => this.long(id, 'czxid'))
+  readonly mtime = new SparseColumn((id) => this.long(id, 'ctime'))
+  readonly version = new SparseColumn(() => 0n)
+  readonly ephemeralOwner = new SparseColumn(() => 0n)
   readonly #longs: BigInt64Array[] = []
   readonly #ints: Int32Array[] = []
   readonly #free: number[] = []
@@ -48,5 +54,34 @@ export class NodeTable {
 
   setInt(id: number, column: keyof typeof INTS, value: number): void {
     this.#ints[Math.floor(id / PAGE)]![(id % PAGE) * INT_COUNT + INTS[column]] = value
+  }
+}
+
+/**
+ * A column in which most rows have the usual value. A page of it is allocated when a row of the page has another value. The usual
+ * value of a row may depend on other columns: set those first.
+ */
+class SparseColumn {
+  readonly #usual: (id: number) => bigint
+  readonly #pages: (BigInt64Array | undefined)[] = []
+
+  constructor(usual: (id: number) => bigint) {
+    this.#usual = usual
+  }
+
+  get(id: number): bigint {
+    return this.#pages[Math.floor(id / PAGE)]?.[id % PAGE] ?? this.#usual(id)
+  }
+
+  set(id: number, value: bigint): void {
+    const page = this.#pages[Math.floor(id / PAGE)]
+    if (page !== undefined) page[id % PAGE] = value
+    else if (value !== this.#usual(id)) this.#allocate(Math.floor(id / PAGE))[id % PAGE] = value
+  }
+
+  #allocate(number: number): BigInt64Array {
+    const page = BigInt64Array.from({ length: PAGE }, (_, row) => this.#usual(number * PAGE + row))
+    this.#pages[number] = page
+    return page
   }
 }

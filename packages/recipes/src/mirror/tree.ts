@@ -70,11 +70,11 @@ export class Tree {
     const length = table.int(id, 'length')
     return new MirroredNode(path, length < 0 ? undefined : this.#data.read(this.#place(id), length), {
       czxid: table.long(id, 'czxid'),
-      mzxid: table.long(id, 'mzxid'),
+      mzxid: table.mzxid.get(id),
       ctime: Number(table.long(id, 'ctime')),
-      mtime: Number(table.long(id, 'mtime')),
-      version: table.int(id, 'version'),
-      ephemeralOwner: table.long(id, 'ephemeralOwner'),
+      mtime: Number(table.mtime.get(id)),
+      version: Number(table.version.get(id)),
+      ephemeralOwner: table.ephemeralOwner.get(id),
       dataLength: length < 0 ? -1 - length : length,
     })
   }
@@ -85,11 +85,13 @@ export class Tree {
 
   /** The transaction that had last changed the list of the children when it was read; -1n if it was not read. */
   pzxid(id: number): bigint {
-    return this.#table.long(id, 'pzxid')
+    return this.#table.int(id, 'isListed') === 1 ? this.#table.pzxid.get(id) : BigInt(NONE)
   }
 
   setPzxid(id: number, pzxid: bigint): void {
-    this.#table.setLong(id, 'pzxid', pzxid)
+    const isListed = pzxid !== BigInt(NONE)
+    this.#table.setInt(id, 'isListed', isListed ? 1 : 0)
+    if (isListed) this.#table.pzxid.set(id, pzxid)
   }
 
   isReadable(id: number): boolean {
@@ -98,7 +100,7 @@ export class Tree {
 
   /** Whether the node is the same, and was not written. */
   isAt(id: number, { czxid, mzxid }: Pick<Stat, 'czxid' | 'mzxid'>): boolean {
-    return this.czxid(id) === czxid && this.#table.long(id, 'mzxid') === mzxid
+    return this.czxid(id) === czxid && this.#table.mzxid.get(id) === mzxid
   }
 
   childCount(id: number): number {
@@ -121,7 +123,7 @@ export class Tree {
     return Uint32Array.from(ids)
   }
 
-  /** Adds a node that is not there, below one that is. `data` is undefined where it may not be read. */
+  /** Adds a node that is not there, below one that is. `data` is undefined if it may not be read. */
   add(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const id = this.#table.add()
     const name = path === this.root ? '' : nameOf(path)
@@ -138,12 +140,12 @@ export class Tree {
     this.#names[id] = name
     this.#size++
     this.#bytes += name.length
-    this.#table.setLong(id, 'pzxid', BigInt(NONE))
+    this.#table.setInt(id, 'isListed', 0)
     this.#write(id, stat, data)
   }
 
   update(id: number, stat: WrittenStat, data: Uint8Array | undefined): void {
-    if (this.czxid(id) !== stat.czxid || data === undefined) this.#table.setLong(id, 'pzxid', BigInt(NONE))
+    if (this.czxid(id) !== stat.czxid || data === undefined) this.#table.setInt(id, 'isListed', 0)
     this.#free(id)
     this.#write(id, stat, data)
     this.#compact()
@@ -170,11 +172,11 @@ export class Tree {
   #write(id: number, stat: WrittenStat, data: Uint8Array | undefined): void {
     const table = this.#table
     table.setLong(id, 'czxid', stat.czxid)
-    table.setLong(id, 'mzxid', stat.mzxid)
     table.setLong(id, 'ctime', BigInt(stat.ctime))
-    table.setLong(id, 'mtime', BigInt(stat.mtime))
-    table.setLong(id, 'ephemeralOwner', stat.ephemeralOwner)
-    table.setInt(id, 'version', stat.version)
+    table.mzxid.set(id, stat.mzxid)
+    table.mtime.set(id, BigInt(stat.mtime))
+    table.version.set(id, BigInt(stat.version))
+    table.ephemeralOwner.set(id, stat.ephemeralOwner)
     table.setInt(id, 'length', data === undefined ? -1 - stat.dataLength : data.length)
     if (data !== undefined) this.#keep(id, data)
   }

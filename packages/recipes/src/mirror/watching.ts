@@ -67,7 +67,7 @@ export interface WatchedTree {
 /** `removeWatches` of the program removes the watch of its mirror, too. It is set again. */
 export const WATCH_REMOVED = Symbol('watch removed')
 
-/** Resolves when the watch is set. Rejects with `Unimplemented` where the server does not know such a watch. */
+/** Resolves when the watch is set. Rejects with `Unimplemented` if the server does not know such a watch. */
 export async function watchRecursively(
   { zk, root, isFlat }: WatchedTree,
   options: CallOptions,
