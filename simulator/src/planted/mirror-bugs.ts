@@ -42,8 +42,8 @@ export const mirrorBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'ChangeFeed.changing',
-          find: 'if (this.#isUntold[id] === 1 || this.#pending.has(path)) return',
-          replace: 'if (this.#isUntold[id] === 1) return',
+          find: 'if (this.#isUnyielded[id] === 1 || this.#pending.has(path)) return',
+          replace: 'if (this.#isUnyielded[id] === 1) return',
         },
       ],
     },
