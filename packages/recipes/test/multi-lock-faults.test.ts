@@ -1,8 +1,7 @@
 // What a MultiLock does when something goes wrong: all of its locks or none, and nothing is left.
 import { describe, expect, test, vi } from 'vitest'
 import { Lock, MultiLock, type ZooKeeper } from '../src/index.ts'
-import { AbortedAcquire } from './support/aborted-acquire.ts'
-import { atEveryMoment } from './support/everywhere.ts'
+import { abortAtEveryMoment } from './support/aborted-acquire.ts'
 import { eachFault, loseReply, loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
 import { heldOf } from './support/holders.ts'
@@ -14,7 +13,6 @@ vi.setConfig({ testTimeout: 60_000 })
 const A = '/locks/a'
 const B = '/locks/b'
 const PATHS = [A, B]
-const REASON = new Error('changed my mind')
 /** Longer than any pause before a new connection. */
 const RECONNECTED = 2_000
 
@@ -108,32 +106,13 @@ describe('MultiLock.acquire that is given up', () => {
   ])(
     'MultiLock.acquire is aborted at every moment, %s: it never holds, and leaves nothing',
     async (_, exists, isHeld) => {
-      const played = await atEveryMoment(
-        async (moment) => {
-          const scene = new Scene()
-          const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const played = await abortAtEveryMoment({
+        prepare: (scene) => {
           if (exists) for (const path of ['/locks', ...PATHS]) scene.ensemble.nodes.create(path)
-          const holding = isHeld ? await scene.done(new Lock(holder, B).acquire()) : undefined
-          const aborted = new AbortedAcquire(scene.world, moment, REASON, (options) => multi(zk).acquire(options))
-          const { acquiring } = aborted
-          await scene.world.settle()
-          if (acquiring.status === 'rejected') {
-            expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
-            expect(scene.watches(zk)).toEqual([])
-          }
-          await (holding && scene.done(holding.release()))
-          if (acquiring.status === 'rejected') expect(acquiring.error).toBe(REASON)
-          else {
-            await scene.world.settle()
-            await scene.done(acquiring.value.release())
-          }
-          await scene.world.advance(1_000)
-          expect(aborted.calledLate).toBe(0)
-          expect(scene.leftovers()).toEqual(nothing)
-          return aborted.wasPending
         },
-        { stride: 3 },
-      )
+        obstruct: isHeld ? (holder) => new Lock(holder, B).acquire() : undefined,
+        acquire: (zk, options) => multi(zk).acquire(options),
+      })
       expect(played).toBeGreaterThan(4)
     },
   )

@@ -1,8 +1,7 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test, vi } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../src/index.ts'
-import { AbortedAcquire } from './support/aborted-acquire.ts'
-import { atEveryMoment } from './support/everywhere.ts'
+import { abortAtEveryMoment } from './support/aborted-acquire.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from './support/faults.ts'
 import { type Outcome, outcome } from './support/outside.ts'
 import { heldOf, throughExpiries } from './support/holders.ts'
@@ -11,8 +10,6 @@ import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, takenBy } from 
 
 // Hundreds of stories a test: a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
-
-const REASON = new Error('changed my mind')
 
 async function prepared(permits: number, members = 1) {
   const scene = new Scene({ members })
@@ -182,36 +179,13 @@ describe('Semaphore.acquire that is aborted', () => {
   ])(
     'Semaphore.acquire is aborted at every moment, %s: it never holds, and leaves nothing (CURATOR-462)',
     async (_, exists, permits) => {
-      const played = await atEveryMoment(
-        async (moment) => {
-          const scene = new Scene()
-          const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const played = await abortAtEveryMoment({
+        prepare: (scene) => {
           if (exists) prepare(scene, permits)
-          const holding = exists ? await scene.done(semaphoreOf(holder).acquire()) : undefined
-          const aborted = new AbortedAcquire(scene.world, moment, REASON, (options) =>
-            semaphoreOf(zk, { permits }).acquire(options),
-          )
-          const { acquiring } = aborted
-          await scene.world.settle()
-          if (acquiring.status === 'rejected') {
-            expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
-            expect(scene.watches(zk)).toEqual([])
-          }
-          await (holding && scene.done(holding.release()))
-          if (acquiring.status === 'fulfilled') await scene.done(acquiring.value.release())
-          else if (acquiring.status === 'rejected') expect(acquiring.error).toBe(REASON)
-          else {
-            // It was not interrupted any more: it goes on.
-            await scene.world.settle()
-            await scene.done(acquiring.value.release())
-          }
-          await scene.world.advance(1_000)
-          expect(aborted.calledLate).toBe(0)
-          expect(scene.leftovers()).toEqual(nothing)
-          return aborted.wasPending
         },
-        { stride: 3 },
-      )
+        obstruct: exists ? (holder) => semaphoreOf(holder).acquire() : undefined,
+        acquire: (zk, options) => semaphoreOf(zk, { permits }).acquire(options),
+      })
       expect(played).toBeGreaterThan(5)
     },
   )

@@ -1,12 +1,10 @@
 // The invariants of several locks at once. Each path is looked at by itself.
-import type { Recorded } from '../history/history.ts'
 import type { Life } from '../history/server-log.ts'
 import type { Played } from '../history/played.ts'
 import { exclude, kindOfNode } from '../scenario/scenario.ts'
 import { attemptsOf, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
-
-type Grant = Extract<Recorded, { type: 'granted' }>
+import { firstPair, type Grant, heldOverTime } from './holders.ts'
 
 /** Whether two nodes of one path exclude each other; never if their paths differ. */
 function clash(one: string, other: string): boolean {
@@ -15,39 +13,29 @@ function clash(one: string, other: string): boolean {
 
 const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'))
 
-/** M1: no path has two holders that exclude each other at the same time, in true time. What counts as holding is said at I1. */
+/** M1: no path has two holders that exclude each other at the same time, in true time. `heldOverTime` says what counts as held. */
 export const oneHolderOfEach: Check = (played) => {
   const onTrust = heldOnTrust(played)
-  const holders = new Map<number, Grant>()
-  const stalled = new Set<number>()
-  const violations: Violation[] = []
-  const look = (at: number) => {
-    const awake = [...holders.values()].filter(({ client }) => !stalled.has(client))
-    for (const one of awake) {
-      for (const other of awake) {
-        if (one.attempt >= other.attempt) continue
-        const node = nodesOf(one).find((each) => nodesOf(other).some((another) => clash(each, another)))
-        if (node === undefined) continue
-        const what = `attempts ${one.attempt} and ${other.attempt} hold at once, also ${parentOf(node)}`
-        violations.push({ invariant: 'M1', at, what })
-      }
-    }
+  const isLeftOut = (grant: Grant) => nodesOf(grant).some((path) => onTrust.has(path))
+  for (const { at, holds } of heldOverTime(played, isLeftOut)) {
+    const pair = firstPair(holds, (one, other) => pathOfBoth(one, other) !== undefined)
+    if (pair === undefined) continue
+    const [one, other] = pair
+    return [
+      {
+        invariant: 'M1',
+        at,
+        what: `attempts ${one.attempt} and ${other.attempt} hold ${pathOfBoth(one, other)} at once`,
+      },
+    ]
   }
-  for (const each of played.history) {
-    if (each.type === 'granted' && !nodesOf(each).some((path) => onTrust.has(path))) {
-      holders.set(each.attempt, each)
-      look(each.at)
-    } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
-    else if (each.type === 'lost') holders.delete(each.attempt)
-    else if (each.type === 'killed') {
-      for (const [attempt, { client }] of holders) if (client === each.client) holders.delete(attempt)
-    } else if (each.type === 'stalled') stalled.add(each.client)
-    else if (each.type === 'awake') {
-      stalled.delete(each.client)
-      look(each.at)
-    }
-  }
-  return violations.slice(0, 1)
+  return []
+}
+
+/** A path on which the two exclude each other; undefined if there is none. */
+function pathOfBoth(one: Grant, other: Grant): string | undefined {
+  const node = nodesOf(one).find((each) => nodesOf(other).some((another) => clash(each, another)))
+  return node && parentOf(node)
 }
 
 /** M2: a grant has a token for each path, the czxid of its node; and all nodes of a `MultiLock` were made by one transaction. */

@@ -1,12 +1,10 @@
 // The invariants of a semaphore.
 import type { LoggedTxn } from '@zk/testing'
-import type { Recorded } from '../history/history.ts'
 import type { Played } from '../history/played.ts'
 import { LEASES, PATH } from '../play/paths.ts'
 import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
-
-type Grant = Extract<Recorded, { type: 'granted' }>
+import { type Grant, heldOverTime } from './holders.ts'
 
 /**
  * S1: no grant exceeds the number of permits that is stored when it is committed. It is counted in the ensemble's log, so it
@@ -34,37 +32,20 @@ export const atMostPermits: Check = ({ committed }) => {
 }
 
 /**
- * S2: no permit has two holders at the same time, in true time. What counts as holding is said at I1. And the permits of all
+ * S2: no permit has two holders at the same time, in true time. `heldOverTime` says what counts as held. And the permits of all
  * holders are never more than the largest number that was ever stored.
  */
 export const onePermitOneHolder: Check = (played) => {
   const most = mostPermits(played)
   const onTrust = heldOnTrust(played)
-  const holders = new Map<number, Grant>()
-  const stalled = new Set<number>()
-  const violations: Violation[] = []
-  const look = (at: number) => {
-    const awake = [...holders.values()].filter(({ client }) => !stalled.has(client))
-    const permits = awake.flatMap((each) => each.permits ?? [])
-    if (new Set(permits).size === permits.length && permits.length <= most) return
-    const named = awake.map((each) => `attempt ${each.attempt} (${each.permits?.join()})`)
-    violations.push({ invariant: 'S2', at, what: `${named.join(' and ')} hold at once, of ${most} permits` })
+  const isLeftOut = (grant: Grant) => pathsOf(grant).some((path) => onTrust.has(path))
+  for (const { at, holds } of heldOverTime(played, isLeftOut)) {
+    const permits = holds.flatMap((each) => each.permits ?? [])
+    if (new Set(permits).size === permits.length && permits.length <= most) continue
+    const named = holds.map((each) => `attempt ${each.attempt} (${each.permits?.join()})`)
+    return [{ invariant: 'S2', at, what: `${named.join(' and ')} hold at once, of ${most} permits` }]
   }
-  for (const each of played.history) {
-    if (each.type === 'granted' && !pathsOf(each).some((path) => onTrust.has(path))) {
-      holders.set(each.attempt, each)
-      look(each.at)
-    } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
-    else if (each.type === 'lost') holders.delete(each.attempt)
-    else if (each.type === 'killed') {
-      for (const [attempt, { client }] of holders) if (client === each.client) holders.delete(attempt)
-    } else if (each.type === 'stalled') stalled.add(each.client)
-    else if (each.type === 'awake') {
-      stalled.delete(each.client)
-      look(each.at)
-    }
-  }
-  return violations.slice(0, 1)
+  return []
 }
 
 /** S3: permits are granted in the order in which the contenders queued. */

@@ -7,6 +7,9 @@ import type { Stage } from './stage.ts'
 /** More than `close` of a client may take, which is half a session timeout, in ms. */
 const CLOSING = 60_000
 
+/** The time between two looks at the differences, in ms. */
+const LOOK_EVERY = 250
+
 /** The longest pause before a request to an overloaded server is repeated. It is not cut short. In ms. */
 const SETTLING = 1_100
 
@@ -39,19 +42,43 @@ export async function end(stage: Stage, { pending, ...left }: Left & Pick<EndSta
 
 async function close(stage: Stage): Promise<void> {
   const { world } = stage
-  const closing = new Set<number>()
+  await letAll(stage, 'close', CLOSING)
+  await world.run(world.now + SETTLING)
+}
+
+/**
+ * Waits until there are no differences between what clients have and what the ensemble has, and lets all clients finish. Returns
+ * the differences that stayed, and the clients that did not finish.
+ */
+export async function settleAndFinish(
+  stage: Stage,
+  differences: (stage: Stage) => readonly string[],
+  patience: number,
+): Promise<readonly string[]> {
+  const { world } = stage
+  const deadline = world.now + patience
+  while (world.now < deadline && differences(stage).length > 0) await world.run(world.now + LOOK_EVERY)
+  const left = differences(stage)
+  const unfinished = await letAll(stage, 'finish', patience)
+  return [...left, ...unfinished.map((client) => `client ${client} does not finish`)]
+}
+
+/** Calls this of all living clients, and waits until it has resolved, for `patience` ms at most. Returns those whose has not. */
+async function letAll(stage: Stage, call: 'finish' | 'close', patience: number): Promise<readonly number[]> {
+  const { world } = stage
+  const pending = new Set<number>()
   for (const [client, { program, process }] of stage.clients.entries()) {
     if (process.isKilled) continue
-    closing.add(client)
+    pending.add(client)
     process.run(() => {
-      program.close().then(
-        () => closing.delete(client),
-        (error: unknown) => stage.fail(`close of client ${client}: ${String(error)}`),
+      Promise.resolve(program[call]?.()).then(
+        () => pending.delete(client),
+        (error: unknown) => stage.fail(`${call} of client ${client}: ${String(error)}`),
       )
     })
   }
-  await world.run(world.now + CLOSING, () => closing.size === 0)
-  await world.run(world.now + SETTLING)
+  await world.run(world.now + patience, () => pending.size === 0)
+  return [...pending]
 }
 
 function watchesLeft({ model, world }: Stage): number {

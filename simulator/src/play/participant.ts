@@ -9,5 +9,7 @@ export interface Participant {
   begin(failed: (error: unknown) => void): readonly Promise<void>[]
   /** Whether its hold is still held. */
   askAll(): void
+  /** Ends what it still has after all its work: memberships, mirrors. */
+  finish?(): Promise<void>
   close(): Promise<void>
 }

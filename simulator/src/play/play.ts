@@ -3,11 +3,11 @@ import type { Played } from '../history/played.ts'
 import { ServerLog } from '../history/server-log.ts'
 import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
 import type { Step } from '../scenario/steps.ts'
-import { end, isQuiet, type Left, look } from './ending.ts'
+import { end, isQuiet, type Left, look, settleAndFinish } from './ending.ts'
 import { groupTime } from '../scenario/group.ts'
 import { mirrorTime } from '../scenario/mirror.ts'
-import { standAndLeave } from './group-ending.ts'
-import { compareAndClose } from './mirror-ending.ts'
+import { groupDifferences } from './group-differences.ts'
+import { mirrorDifferences } from './mirror-differences.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
@@ -50,8 +50,13 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   await world.run(Math.max(latest, world.now + patience(scenario)), isDone)
   const unfinished = living(stage, pending)
   const group =
-    scenario.recipe === 'Group' ? await standAndLeave(stage, 2 * patience(scenario) + LONGEST_PAUSE) : undefined
-  const mirrors = scenario.recipe === 'Mirror' ? await compareAndClose(stage, 2 * patience(scenario)) : undefined
+    scenario.recipe === 'Group'
+      ? await settleAndFinish(stage, groupDifferences, 2 * patience(scenario) + LONGEST_PAUSE)
+      : undefined
+  const mirrors =
+    scenario.recipe === 'Mirror' ? await settleAndFinish(stage, mirrorDifferences, 2 * patience(scenario)) : undefined
+  // No program of a mirror deletes the nodes.
+  if (mirrors !== undefined) stage.operator.deleteParent()
   const left = await quiet(stage, scenario)
   const state = {
     ...(await end(stage, { ...left, pending: unfinished })),

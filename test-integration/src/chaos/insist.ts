@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallOptions, isTransient, KeeperError, op, type ZooKeeper } from '@zk/recipes'
 
-/** The time in ms after which no request of a client that is gone, or that gave up, takes effect any more: no server is harmed as long. */
+/** The time in ms after which no request of a client that is gone, or that gave up, takes effect any more. No fault lasts as long. */
 export const LATEST = 10_000
 
 /** Reads what was committed before the call, or later. undefined where the node is missing. */

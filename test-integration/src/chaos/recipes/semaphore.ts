@@ -73,7 +73,10 @@ function isEntry(note: Entry | Resize): note is Entry {
   return 'mode' in note
 }
 
-/** A call without an answer may take effect for as long as any request may. */
+/**
+ * When each number may have become the stored one: at any time from the call of `resize` to its answer. Without an answer the
+ * latest time is that of `LATEST`, which is assumed and not proven: a resize that comes even later gives a false alarm.
+ */
 function storedNumbers(notes: readonly Resize[]): Stored[] {
   const keyOf = ({ contender, nth }: Resize) => `${contender} ${nth}`
   const resized = new Map(notes.filter(({ what }) => what === 'resized').map((note) => [keyOf(note), note.at]))

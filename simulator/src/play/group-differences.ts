@@ -1,33 +1,10 @@
-// Waits until a group is as its members have it, and lets all of them leave.
+// What is not yet as the members of a group and its observers have it.
 import type { Stage } from './stage.ts'
 import { GroupProgram } from './group-program.ts'
 import { PATH } from './paths.ts'
 
-const LOOK_EVERY = 250
-
-/** What is not as it should be before all leave. */
-export async function standAndLeave(stage: Stage, patience: number): Promise<readonly string[]> {
-  const { world } = stage
-  const deadline = world.now + patience
-  while (world.now < deadline && differences(stage).length > 0) await world.run(world.now + LOOK_EVERY)
-  const left = differences(stage)
-  const leaving = new Set<number>()
-  for (const [client, { process, program }] of stage.clients.entries()) {
-    if (process.isKilled || !(program instanceof GroupProgram)) continue
-    leaving.add(client)
-    process.run(() => {
-      program.finish().then(
-        () => leaving.delete(client),
-        (error: unknown) => stage.fail(`finish of client ${client}: ${String(error)}`),
-      )
-    })
-  }
-  await world.run(world.now + patience, () => leaving.size === 0)
-  return [...left, ...Array.from(leaving, (client) => `client ${client} does not finish`)]
-}
-
 /** Between the nodes of the group, the memberships that have not ended, and what observers saw last. */
-function differences({ model, clients }: Stage): string[] {
+export function groupDifferences({ model, clients }: Stage): string[] {
   if (model.leader === undefined) return ['there is no leader']
   const nodes = new Map(
     (model.nodes.get(PATH)?.children ?? []).map((name) => {

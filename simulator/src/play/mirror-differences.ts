@@ -1,35 +1,11 @@
-// Waits until all mirrors are as the tree is, and closes them.
+// What mirrors and their readers do not yet show.
 import type { MirroredContent } from '../history/mirror.ts'
 import { contentsOf, MirrorProgram } from './mirror-program.ts'
 import { PATH } from './paths.ts'
 import type { Stage } from './stage.ts'
 
-const LOOK_EVERY = 250
-
-/** What is not as it should be before all are closed. */
-export async function compareAndClose(stage: Stage, patience: number): Promise<readonly string[]> {
-  const { world } = stage
-  const deadline = world.now + patience
-  while (world.now < deadline && differences(stage).length > 0) await world.run(world.now + LOOK_EVERY)
-  const left = differences(stage)
-  const closing = new Set<number>()
-  for (const [client, { process, program }] of stage.clients.entries()) {
-    if (process.isKilled || !(program instanceof MirrorProgram)) continue
-    closing.add(client)
-    process.run(() => {
-      program.finish().then(
-        () => closing.delete(client),
-        (error: unknown) => stage.fail(`finish of client ${client}: ${String(error)}`),
-      )
-    })
-  }
-  await world.run(world.now + patience, () => closing.size === 0)
-  stage.operator.deleteParent()
-  return [...left, ...Array.from(closing, (client) => `client ${client} does not finish`)]
-}
-
 /** Between the tree, what mirrors show, and what their readers were told. */
-function differences({ model, clients }: Stage): string[] {
+export function mirrorDifferences({ model, clients }: Stage): string[] {
   if (model.leader === undefined) return ['there is no leader']
   const read = (path: string): MirroredContent[] => {
     const node = model.nodes.get(path)
