@@ -1,6 +1,6 @@
 // Counter: the value in the log against the results of its calls. Each change adds a power of 4 of its own.
-import type { Txn } from '@zk/testing'
 import type { Recorded } from '../history/history.ts'
+import { executedParts } from '../history/executed-parts.ts'
 import type { Played } from '../history/played.ts'
 import { PATH } from '../play/paths.ts'
 import type { Count } from '../scenario/steps.ts'
@@ -126,22 +126,17 @@ function changesOf({ committed }: Played): Change[] {
   const changes: Change[] = []
   let life = 0
   let value = 0n
-  const apply = (txn: Txn): void => {
-    if (txn.type === 'multi') {
-      if (!txn.txns.some(({ type }) => type === 'error')) txn.txns.forEach(apply)
-      return
-    }
-    if (!('path' in txn) || txn.path !== PATH) return
-    if (txn.type === 'create') {
+  for (const part of committed.flatMap(({ txn }) => executedParts(txn))) {
+    if (!('path' in part) || part.path !== PATH) continue
+    if (part.type === 'create') {
       life++
-      value = valueIn(txn.data)
-    } else if (txn.type === 'setData') {
-      const to = valueIn(txn.data)
+      value = valueIn(part.data)
+    } else if (part.type === 'setData') {
+      const to = valueIn(part.data)
       changes.push({ from: value, to, life })
       value = to
     }
   }
-  for (const { txn } of committed) apply(txn)
   return changes
 }
 

@@ -1,7 +1,8 @@
 // The invariants of a group, against the transactions that the ensemble committed.
-import type { LoggedTxn, Txn } from '@zk/testing'
+import type { LoggedTxn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import type { ListedMember } from '../history/group.ts'
+import { executedParts, type Part } from '../history/executed-parts.ts'
 import type { Played } from '../history/played.ts'
 import { PATH } from '../play/paths.ts'
 import type { Check, InvariantId, Violation } from './check.ts'
@@ -49,10 +50,12 @@ class GroupLog {
   readonly #now = new Map<string, Life>()
 
   constructor(log: readonly LoggedTxn[]) {
-    for (const { header, txn } of log) this.#add(txn, header.zxid, header.sessionId, header.time - WALL_START)
+    for (const { header, txn } of log) {
+      for (const part of executedParts(txn)) this.#add(part, header.zxid, header.sessionId, header.time - WALL_START)
+    }
   }
 
-  #add(txn: Txn, zxid: bigint, session: bigint, at: number): void {
+  #add(txn: Part, zxid: bigint, session: bigint, at: number): void {
     switch (txn.type) {
       case 'create': {
         const name = nameOf(txn.path)
@@ -85,10 +88,6 @@ class GroupLog {
           zxid,
           at,
         )
-      case 'multi':
-        if (!txn.txns.some(({ type }) => type === 'error'))
-          for (const part of txn.txns) this.#add(part, zxid, session, at)
-        return
       case 'createSession':
       case 'check':
       case 'setACL':

@@ -1,7 +1,8 @@
 // The invariants of mirrors, against the transactions that the ensemble committed.
-import type { LoggedTxn, Txn } from '@zk/testing'
+import type { LoggedTxn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import type { MirroredContent } from '../history/mirror.ts'
+import { executedParts, type Part } from '../history/executed-parts.ts'
 import type { Played } from '../history/played.ts'
 import { PATH } from '../play/paths.ts'
 import type { Check, Violation } from './check.ts'
@@ -24,10 +25,12 @@ class TreeLog {
   readonly contents = new Map<string, Content[]>()
 
   constructor(log: readonly LoggedTxn[]) {
-    for (const { header, txn } of log) this.#add(txn, header.zxid, header.time - WALL_START)
+    for (const { header, txn } of log) {
+      for (const part of executedParts(txn)) this.#add(part, header.zxid, header.time - WALL_START)
+    }
   }
 
-  #add(txn: Txn, zxid: bigint, at: number): void {
+  #add(txn: Part, zxid: bigint, at: number): void {
     switch (txn.type) {
       case 'create':
         return this.#begin({ path: txn.path, czxid: zxid, mzxid: zxid, text: textOf(txn.data) }, at)
@@ -41,9 +44,6 @@ class TreeLog {
         return
       case 'closeSession':
         for (const path of txn.paths) this.#end(path, zxid, at)
-        return
-      case 'multi':
-        if (!txn.txns.some(({ type }) => type === 'error')) for (const part of txn.txns) this.#add(part, zxid, at)
         return
       case 'createSession':
       case 'check':

@@ -1,5 +1,5 @@
 // The invariants of a semaphore.
-import type { LoggedTxn } from '@zk/testing'
+import { executedParts } from '../history/executed-parts.ts'
 import type { Played } from '../history/played.ts'
 import { LEASES, PATH } from '../play/paths.ts'
 import { heldOnTrust } from './attempts.ts'
@@ -16,7 +16,7 @@ export const atMostPermits: Check = ({ committed }) => {
   let permits: number | undefined
   for (const { header, txn } of committed) {
     let isGrant = false
-    for (const each of partsOf(txn)) {
+    for (const each of executedParts(txn)) {
       if (each.type === 'create' && each.path.startsWith(`${LEASES}/`)) {
         isGrant = true
         leases.add(each.path)
@@ -64,18 +64,12 @@ function pathsOf({ path, permits = [] }: Grant): string[] {
 function mostPermits({ committed }: Played): number {
   let most = 0
   for (const { txn } of committed) {
-    for (const each of partsOf(txn)) {
+    for (const each of executedParts(txn)) {
       const isNumber = (each.type === 'create' || each.type === 'setData') && each.path === PATH
       if (isNumber) most = Math.max(most, numberIn(each.data) ?? 0)
     }
   }
   return most
-}
-
-/** The transactions in a transaction. All or none are executed. */
-function partsOf(txn: LoggedTxn['txn']) {
-  if (txn.type !== 'multi') return [txn]
-  return txn.txns.some(({ type }) => type === 'error') ? [] : txn.txns
 }
 
 function numberIn(data: Uint8Array | null): number | undefined {

@@ -1,6 +1,7 @@
 // The transactions that the ensemble committed, in order. Clients are checked against them.
 import type { LoggedTxn, Txn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
+import { executedParts } from './executed-parts.ts'
 import { kindOfNode } from '../scenario/scenario.ts'
 
 /** One node from its creation to its end. */
@@ -80,9 +81,7 @@ export class ServerLog {
         this.checks.push({ path: txn.path, zxid, session, at })
         return
       case 'multi':
-        // All or none: the parts before the failed one are logged as if they were executed.
-        if (txn.txns.some(({ type }) => type === 'error')) return
-        for (const part of txn.txns) this.#add(part, { ...by, place: this.#placeLeft(txn.txns) })
+        for (const part of executedParts(txn)) this.#add(part, { ...by, place: this.#placeLeft(txn.txns) })
         return
       // No node is created or deleted, and nothing is proven.
       case 'createSession':

@@ -3,6 +3,7 @@ import { type ReplyMessage, type RequestMessage, errorName } from '@zk/wire'
 import type { LoggedTxn, Txn } from '@zk/testing'
 import type { CallHappening, Outcome } from '../../history/calls.ts'
 import type { Received, Line, LookUp, Moment, Sent } from '../../history/line.ts'
+import { executedParts } from '../../history/executed-parts.ts'
 import type { Played } from '../../history/played.ts'
 import { nodeOf } from '../../play/paths.ts'
 import type { Call } from '../../scenario/calls.ts'
@@ -239,9 +240,7 @@ function writersOf(txn: Txn, callOf: Namer): readonly number[] {
       return call === undefined ? [] : [call]
     }
     case 'multi':
-      // All or none: the parts before the failed one are logged as if they were executed.
-      if (txn.txns.some(({ type }) => type === 'error')) return []
-      return txn.txns.flatMap((each) => writersOf(each, callOf))
+      return executedParts(txn).flatMap((each) => writersOf(each, callOf))
     case 'setACL':
     case 'check':
     case 'createSession':
