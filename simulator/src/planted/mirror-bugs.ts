@@ -5,13 +5,13 @@ export const mirrorBugs: readonly PlantedBug[] = (
   [
     {
       name: 'a lost connection is not followed by a comparison (CURATOR-391)',
-      edits: [{ in: 'Follower.#watch', find: 'missed: () => this.#compare(),', replace: 'missed: () => {},' }],
+      edits: [{ in: 'Follower.#watch', find: 'missed: () => this.#queue.compareAll(),', replace: 'missed: () => {},' }],
     },
     {
       name: 'an event of a node that is read just now is forgotten',
       edits: [
         {
-          in: 'Follower.#enqueue',
+          in: 'ReadQueue.enqueue',
           find: 'job.again |= needs\n      job.againEpoch ??= this.#epochs.begin()',
           replace: '',
         },

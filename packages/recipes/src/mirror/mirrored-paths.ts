@@ -1,0 +1,47 @@
+// Which paths a mirror has.
+import type { ZooKeeper } from '@zk/client'
+import { isSystemNode } from '@zk/client/internal'
+
+export interface PathOptions {
+  /** How many levels below the root are mirrored. */
+  readonly depth: number
+  readonly filter: ((path: string) => boolean) | undefined
+}
+
+export class MirroredPaths {
+  readonly root: string
+  readonly #zk: ZooKeeper
+  readonly #options: PathOptions
+
+  constructor(zk: ZooKeeper, root: string, options: PathOptions) {
+    this.#zk = zk
+    this.root = root
+    this.#options = options
+  }
+
+  /** Whether the root alone is mirrored. */
+  get isFlat(): boolean {
+    return this.#options.depth === 0
+  }
+
+  /** Whether all nodes inside are mirrored. */
+  get hasAll(): boolean {
+    return this.#options.filter === undefined
+  }
+
+  /** Whether the root, or a path below it, may be mirrored. The filter is asked when the path is read. */
+  isInside(path: string): boolean {
+    const { root } = this
+    if (path === root) return true
+    let levels = 1
+    for (let at = path.indexOf('/', root === '/' ? 1 : root.length + 1); at !== -1; at = path.indexOf('/', at + 1))
+      levels++
+    return levels <= this.#options.depth && (!isSystemNode(this.#zk, path) || isSystemNode(this.#zk, root))
+  }
+
+  /** Whether the filter takes the path. */
+  isWanted(path: string): boolean {
+    const { filter } = this.#options
+    return path === this.root || filter === undefined || filter(path)
+  }
+}

@@ -1,0 +1,202 @@
+// The reads of one path in one session, and what their replies change in the copy.
+import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
+import { wasAborted } from '@zk/client/internal'
+import { retry } from '../queue/retry.ts'
+import type { Copy } from './copy.ts'
+import type { MirroredPaths } from './mirrored-paths.ts'
+import { type Job, Needs, type ReadQueue } from './read-queue.ts'
+import { childPath } from './tree.ts'
+import type { DataRead, Handler, ListRead, StatRead, Watching } from './watching.ts'
+
+/** What comes in place of a result. */
+type Refusal = 'NoNode' | 'NoAuth'
+
+/** What is read next of a path. */
+type Next = 'stat' | 'data' | 'refused' | 'missing' | 'list' | 'nothing'
+
+export interface NodeReaderOptions {
+  readonly zk: ZooKeeper
+  readonly copy: Copy
+  readonly paths: MirroredPaths
+  readonly queue: ReadQueue
+  /** Called with the transactions that replies show. */
+  readonly seen: (zxid: bigint) => void
+  /** The options of the calls, with the session. */
+  readonly options: CallOptions
+  readonly watching: Watching
+}
+
+export class NodeReader {
+  readonly #zk: ZooKeeper
+  readonly #copy: Copy
+  readonly #paths: MirroredPaths
+  readonly #queue: ReadQueue
+  readonly #seen: (zxid: bigint) => void
+  readonly #options: CallOptions
+  readonly #watching: Watching
+
+  constructor({ zk, copy, paths, queue, seen, options, watching }: NodeReaderOptions) {
+    this.#zk = zk
+    this.#copy = copy
+    this.#paths = paths
+    this.#queue = queue
+    this.#seen = seen
+    this.#options = options
+    this.#watching = watching
+  }
+
+  /** Reads what the job needs, and puts it into the copy. */
+  async read(job: Job): Promise<void> {
+    const { path, needs } = job
+    const { tree } = this.#copy
+    const id = tree.find(path)
+    if (id === undefined && !(this.#copy.hasPlaceFor(path) && this.#paths.isWanted(path))) return
+    const isDataNeeded = id === undefined || !tree.isReadable(id) || (needs & Needs.data) !== 0
+    let next: Next = isDataNeeded ? 'data' : (needs & Needs.comparison) === 0 ? 'list' : 'stat'
+    if (next === 'stat') next = await this.#readStat(path)
+    if (next === 'data') next = await this.#readData(job)
+    if (next === 'refused' || next === 'missing') await this.#readRefused(path, next === 'missing')
+    if (next === 'list') await this.#readList(job)
+  }
+
+  #readStat(path: string): Promise<Next> {
+    const { tree } = this.#copy
+    return this.#ask<StatRead, Next>(
+      (options, handler) => this.#watching.stat(path, options, handler),
+      (read): Next => {
+        const stat = typeof read === 'string' ? undefined : this.#kept(path, read)
+        if (stat === undefined) return this.#gone(path)
+        const id = tree.find(path)
+        if (id === undefined || !tree.isAt(id, stat)) return 'data'
+        return this.#mustList(path, stat) ? 'list' : 'nothing'
+      },
+    )
+  }
+
+  #readData({ path, needs }: Job): Promise<Next> {
+    const { tree } = this.#copy
+    return this.#ask<DataRead, Next>(
+      (options, handler) => this.#watching.data(path, options, handler),
+      (read): Next => {
+        if (read === 'NoAuth') return 'refused'
+        if (read === 'NoNode') return this.#gone(path)
+        const stat = this.#kept(path, read)!
+        const id = tree.find(path)
+        const isKnown = id !== undefined && tree.czxid(id) === stat.czxid && tree.pzxid(id) >= 0n
+        if (!this.#put(path, stat, read.data)) return 'nothing'
+        // Events show which children come and go, so the list of a node that is known is not read with its data.
+        if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
+        return this.#mustList(path, stat) ? 'list' : 'nothing'
+      },
+    )
+  }
+
+  /** Every client may ask whether a node exists. `isMissing`: it is asked in order to wait for the node. */
+  #readRefused(path: string, isMissing: boolean): Promise<void> {
+    return this.#ask<StatRead, void>(
+      (options, handler) => this.#watching.stat(path, options, handler),
+      (read) => {
+        const isThere = typeof read !== 'string' && read.stat !== undefined
+        // What is still to be read is noted before the transaction is seen.
+        if (isThere && isMissing) this.#queue.enqueue(path, Needs.data)
+        const stat = typeof read === 'string' ? undefined : this.#kept(path, read)
+        if (isMissing) return
+        if (stat === undefined) this.#gone(path)
+        else this.#put(path, stat, undefined)
+      },
+    )
+  }
+
+  async #readList(job: Job): Promise<void> {
+    const { path } = job
+    const { tree } = this.#copy
+    await this.#ask<ListRead, void>(
+      (options, handler) => this.#watching.list(path, options, handler),
+      (list) => {
+        const id = tree.find(path)
+        const isThere = typeof list !== 'string' && id !== undefined && list.stat.czxid === tree.czxid(id)
+        // It was deleted, made again, or may not be read any more.
+        if (!isThere) return this.#queue.enqueue(path, Needs.data | Needs.comparison)
+        this.#watching.keep(path, 'list', list)
+        const added = this.#listed(id, path, list.children, list.stat.pzxid)
+        this.#seenIn(list.stat)
+        if (this.#paths.hasAll) this.#copy.check(added.length)
+        this.#queue.addChildren(job, added)
+      },
+    )
+  }
+
+  /** Whether the list of the children must be read. Without children it is known. */
+  #mustList(path: string, stat: Stat): boolean {
+    const { tree } = this.#copy
+    const id = tree.find(path)
+    if (id === undefined || !this.#paths.isInside(childPath(path, 'x'))) return false
+    // Containers and nodes with a TTL have a negative owner.
+    if (!this.#watching.isRecursive) return stat.ephemeralOwner <= 0n && !this.#watching.watchesList(path)
+    if (tree.pzxid(id) === stat.pzxid) return false
+    if (stat.numChildren === 0) this.#listed(id, path, [], stat.pzxid)
+    // One of the children may be that of the system.
+    else if (tree.childCount(id) === 0 && this.#paths.hasAll) this.#copy.check(stat.numChildren - 1)
+    return stat.numChildren > 0
+  }
+
+  /** The names that are new. */
+  #listed(id: number, path: string, children: readonly string[], pzxid: bigint): readonly string[] {
+    const { tree } = this.#copy
+    const names = new Set(children)
+    for (const name of tree.childNames(id)) {
+      const child = childPath(path, name)
+      if (!names.has(name)) this.#copy.remove(child)
+      // Servers may send no events of a node that may not be read: it may have been made again.
+      else if (!tree.isReadable(tree.find(child)!)) this.#queue.enqueue(child, Needs.data)
+    }
+    tree.setPzxid(id, pzxid)
+    return children.filter((name) => {
+      const child = childPath(path, name)
+      return this.#paths.isInside(child) && tree.find(child) === undefined
+    })
+  }
+
+  #kept(path: string, read: StatRead): Stat | undefined {
+    this.#watching.keep(path, 'data', read)
+    if (read.stat !== undefined) this.#seenIn(read.stat)
+    return read.stat
+  }
+
+  /** False if there is no place for it any more: then its parent is read again. */
+  #put(path: string, stat: Stat, data: Uint8Array | undefined): boolean {
+    const hasPlace = this.#copy.hasPlaceFor(path)
+    if (hasPlace) this.#copy.put(path, stat, data)
+    else this.#watching.forget(path)
+    return hasPlace
+  }
+
+  /** A one-shot watch must wait for the root. Others are in the list of their parent when they come again. */
+  #gone(path: string): Next {
+    this.#copy.remove(path)
+    const isAwaited = path === this.#paths.root && !this.#watching.isRecursive
+    if (!isAwaited) this.#watching.forget(path)
+    return isAwaited ? 'missing' : 'nothing'
+  }
+
+  #seenIn({ czxid, mzxid, pzxid }: Stat): void {
+    for (const zxid of [czxid, mzxid, pzxid]) this.#seen(zxid)
+  }
+
+  /**
+   * Reads, and handles the reply in the turn of the client's promise: so replies are handled in their order, which is that of
+   * the server's states.
+   */
+  #ask<T, R>(
+    call: (options: CallOptions, handler: Handler<T, R>) => Promise<R>,
+    handle: (read: T | Refusal) => R,
+  ): Promise<R> {
+    const options = this.#options
+    const { signal } = options
+    const refused = (error: unknown): R => {
+      if (KeeperError.is(error, 'NoNode', 'NoAuth') && !wasAborted(error, signal)) return handle(error.code)
+      throw error
+    }
+    return retry(this.#zk, () => call(options, { read: handle, refused }), signal)
+  }
+}

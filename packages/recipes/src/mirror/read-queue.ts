@@ -1,0 +1,227 @@
+// Which paths are to be read, and in which order: each path by one read at a time, and many paths at once.
+import type { Copy } from './copy.ts'
+import { type Epoch, type Epochs, older } from './epochs.ts'
+import type { MirroredPaths } from './mirrored-paths.ts'
+import { childPath, parentOf } from './tree.ts'
+
+/** How many reads may be under way. With so many a server always has some to answer, so more would gain nothing. */
+const WINDOW = 256
+/** So many events may wait in a small tree before all of it is compared. */
+const LEAST_WAITING = 1_000
+
+/** What is to be read of a node, as bits. */
+export const Needs = {
+  /** Its data. */
+  data: 1,
+  /** Its Stat, then its data and its list if the Stat shows that they have changed. */
+  comparison: 2,
+  /** Its list of children. */
+  list: 4,
+} as const
+
+/** The reads of one path. */
+export interface Job {
+  readonly path: string
+  readonly epoch: Epoch
+  needs: number
+  /** What has been reported since the reads began. */
+  again: number
+  /** Counts what has been reported since; undefined if nothing has. */
+  againEpoch: Epoch | undefined
+}
+
+/** The new names of a list, and which of them is read next. */
+interface Listing {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly epoch: Epoch
+  next: number
+}
+
+/** All nodes of the copy, and which of them is compared next. */
+interface Comparison {
+  readonly ids: Uint32Array
+  readonly epoch: Epoch
+  next: number
+}
+
+/** What reads, as long as there is a session for it. */
+interface Reader {
+  readonly read: (job: Job) => Promise<void>
+  /** Called if a read fails for good. */
+  readonly fail: (error: unknown) => void
+}
+
+export class ReadQueue {
+  readonly #copy: Copy
+  readonly #paths: MirroredPaths
+  readonly #epochs: Epochs
+  /** What was reported, in the order in which it is read. */
+  readonly #waiting = new Map<string, Job>()
+  readonly #underWay = new Map<string, Job>()
+  readonly #listings: Listing[] = []
+  #comparison: Comparison | undefined
+  #reader: Reader | undefined
+  #isPumpDue = false
+
+  constructor(copy: Copy, paths: MirroredPaths, epochs: Epochs) {
+    this.#copy = copy
+    this.#paths = paths
+    this.#epochs = epochs
+  }
+
+  /** From now on what is to be read is read, and all nodes are compared first. */
+  start(reader: Reader): void {
+    this.#reader = reader
+    this.compareAll()
+  }
+
+  /** What is to be read waits for the next `start`. */
+  stop(): void {
+    this.#reader = undefined
+  }
+
+  /** An event says that something of this node may have changed. */
+  report(path: string, needs: number): void {
+    if (!this.#paths.isInside(path)) return
+    const { tree } = this.#copy
+    if (this.#copy.hasPlaceFor(path)) return this.enqueue(path, needs)
+    // Its parent is not there, but may be read just now, too early to have it in its list. If the parent was not found yet
+    // either, its list is read later.
+    const parent = parentOf(path)
+    if (this.#underWay.has(parent) && tree.find(parent) === undefined) this.enqueue(parent, Needs.comparison)
+  }
+
+  /** Reads this of the path, or reads it again behind a read that is under way. */
+  enqueue(path: string, needs: number): void {
+    const job = this.#underWay.get(path)
+    if (job !== undefined) {
+      job.again |= needs
+      job.againEpoch ??= this.#epochs.begin()
+      return
+    }
+    const waiting = this.#waiting.get(path)
+    if (waiting !== undefined) {
+      waiting.needs |= needs
+      return
+    }
+    const added = newJob(path, needs, this.#epochs.begin())
+    this.#waiting.set(path, added)
+    // A comparison costs as many reads as there are nodes.
+    if (this.#waiting.size > Math.max(LEAST_WAITING, this.#copy.tree.size)) this.compareAll()
+    this.#pumpSoon()
+  }
+
+  /** Reads the nodes with these names, new ones in the list of the path. They are a part of this job. */
+  addChildren({ path, epoch }: Job, names: readonly string[]): void {
+    if (names.length > 0) this.#listings.push({ path, names, epoch: this.#epochs.begin(epoch), next: 0 })
+  }
+
+  /** All nodes are compared with those of the servers, and only what has changed is read. */
+  compareAll(): void {
+    const { tree } = this.#copy
+    // Those that wait are compared, too.
+    let epoch = this.#comparison?.epoch ?? this.#epochs.begin()
+    for (const job of this.#waiting.values()) {
+      // A node that is not in the copy is found in the list of its parent.
+      const parent = tree.find(job.path) === undefined ? tree.find(parentOf(job.path)) : undefined
+      if (parent !== undefined) tree.setPzxid(parent, -1n)
+      const first = older(epoch, job.epoch)
+      this.#epochs.end(first === epoch ? job.epoch : epoch)
+      epoch = first
+    }
+    this.#waiting.clear()
+    for (const { path } of this.#underWay.values()) {
+      if (tree.find(path) === undefined) this.enqueue(path, Needs.comparison)
+    }
+    this.#comparison = { ids: tree.ids(), epoch, next: 0 }
+    if (tree.size === 0 && !this.#underWay.has(tree.root)) this.enqueue(tree.root, Needs.comparison)
+    this.#pumpSoon()
+  }
+
+  // --- the window of reads ----------------------------------------------------------------------------------------
+
+  /** Once in a turn: several events of a node are one read. */
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return
+    this.#isPumpDue = true
+    void Promise.resolve().then(() => {
+      this.#isPumpDue = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    const reader = this.#reader
+    while (reader !== undefined && this.#underWay.size < WINDOW) {
+      const job = this.#nextJob()
+      if (job === undefined) return
+      this.#underWay.set(job.path, job)
+      reader.read(job).then(
+        () => this.#done(job),
+        (error: unknown) => {
+          this.#putBack(job)
+          reader.fail(error)
+        },
+      )
+    }
+  }
+
+  #nextJob(): Job | undefined {
+    for (const [path, job] of this.#waiting) {
+      this.#waiting.delete(path)
+      return job
+    }
+    return this.#nextOfListings() ?? this.#nextOfComparison()
+  }
+
+  #nextOfListings(): Job | undefined {
+    for (let listing = this.#listings.at(-1); listing !== undefined; listing = this.#listings.at(-1)) {
+      const { path: parent, names, epoch } = listing
+      while (listing.next < names.length) {
+        const path = childPath(parent, names[listing.next++]!)
+        const isKnown = this.#underWay.has(path) || this.#copy.tree.find(path) !== undefined
+        if (!isKnown) return newJob(path, Needs.data, this.#epochs.begin(epoch))
+      }
+      this.#listings.pop()
+      this.#epochs.end(epoch)
+    }
+    return undefined
+  }
+
+  #nextOfComparison(): Job | undefined {
+    if (this.#comparison === undefined) return undefined
+    const { tree } = this.#copy
+    const { ids, epoch } = this.#comparison
+    while (this.#comparison.next < ids.length) {
+      const id = ids[this.#comparison.next++]!
+      if (!tree.has(id)) continue
+      const path = tree.path(id)
+      if (!this.#underWay.has(path)) return newJob(path, Needs.comparison, this.#epochs.begin(epoch))
+      this.enqueue(path, Needs.comparison)
+    }
+    this.#comparison = undefined
+    this.#epochs.end(epoch)
+    return undefined
+  }
+
+  #done(job: Job): void {
+    this.#underWay.delete(job.path)
+    const { path, again, againEpoch } = job
+    if (againEpoch !== undefined) this.#waiting.set(path, newJob(path, again, againEpoch))
+    this.#epochs.end(job.epoch)
+    this.#pump()
+  }
+
+  /** The session has ended: it is read again in the next one. */
+  #putBack({ path, needs, epoch, again, againEpoch }: Job): void {
+    this.#underWay.delete(path)
+    this.#waiting.set(path, newJob(path, needs | again, epoch))
+    if (againEpoch !== undefined) this.#epochs.end(againEpoch)
+    this.#pumpSoon()
+  }
+}
+
+function newJob(path: string, needs: number, epoch: Epoch): Job {
+  return { path, needs, epoch, again: 0, againEpoch: undefined }
+}
