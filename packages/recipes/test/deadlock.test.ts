@@ -227,7 +227,7 @@ describe('detectDeadlocks', () => {
     expect(waiting.value.isHeld()).toBe(true)
   })
 
-  test('LeaderElection and locks of other programs keep data that looks like marks', async () => {
+  test('LeaderElection keeps data that looks like marks, and a label of a lock may not look like them', async () => {
     const { scene, clients } = await prepared(2)
     const data = 'host\0waits for ["me"]'
     const election = new LeaderElection(clients[0], '/locks/election', { data })
