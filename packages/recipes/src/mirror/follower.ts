@@ -67,7 +67,7 @@ export class Follower {
     return this.#staleSince
   }
 
-  /** Follows from session to session. Rejects when that can go on no longer. Resolves after `close`. */
+  /** Follows from session to session. Rejects if that can go on no longer. Resolves after `close`. */
   async follow(): Promise<void> {
     const { signal } = this.#closing
     for (let isFirst = true; ; isFirst = false) {
