@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { WALL_START } from '@zk/testing/internal'
-import { commute, type Footprint, ofClient, reading } from '../src/exhaustive/footprint.ts'
+import { Random, WALL_START } from '@zk/testing/internal'
+import { commute, type Footprint, ofClient, ofConnections } from '../src/exhaustive/footprint.ts'
 import { judge } from '../src/exhaustive/judge.ts'
 import type { FaultType, Scope } from '../src/exhaustive/scope.ts'
 import { scopeNamed } from '../src/exhaustive/scopes.ts'
 import { type Counts, search, type Taken } from '../src/exhaustive/search.ts'
-import type { World } from '../src/exhaustive/world.ts'
+import { World } from '../src/exhaustive/world.ts'
+import { executedParts } from '../src/history/executed-parts.ts'
 import { toText } from '../src/trace/trace.ts'
 
 interface Covered extends Counts {
@@ -60,33 +61,64 @@ function exchangedBits(footprint: Footprint): Footprint {
   if (footprint < 0) return footprint
   const pairs = [
     [ofClient(0), ofClient(1)],
-    [reading(0) & ~reading(1), reading(1) & ~reading(0)],
+    [ofConnections(0), ofConnections(1)],
   ] as const
   let bits = footprint
   for (const [one, other] of pairs) if (((bits & one) === 0) !== ((bits & other) === 0)) bits ^= one | other
   return bits
 }
 
-/** What each client saw, what the server committed, which client held in which order and until when, and the verdict. */
+/** What each client saw, what the server committed, which clients held in which order, and the verdict. */
 function outcomeOf(world: World): string {
   const { log, watches } = world.server
-  const committedBy = (at: number) => log.filter(({ header }) => header.time - WALL_START <= at).length
   const history = world.history.map(({ at: _, ...happening }) => happening)
   return toText({
     clients: world.clients.map((_, client) => history.filter((each) => 'attempt' in each && each.attempt === client)),
-    holds: world.history
-      .filter(({ type }) => type === 'granted' || type === 'lost' || type === 'released')
-      .map(({ at, type, ...rest }) => ({ type, ...rest, committed: committedBy(at) })),
+    holds: world.scope.recipe === 'Semaphore' ? heldTogether(world) : holdsInOrder(world),
     log: log.map(({ header: { zxid, sessionId }, txn }) => ({ zxid, sessionId, txn })),
     watches,
     violations: judge(world).map(({ invariant, what }) => ({ invariant, what })),
   })
 }
 
+/** Each hold begins and ends at a place in the server's log, and behind others. */
+function holdsInOrder({ history, server }: World) {
+  const changes = server.log.filter(({ txn }) => executedParts(txn).some(({ type }) => type !== 'error'))
+  const committedBy = (at: number) => changes.filter(({ header }) => header.time - WALL_START <= at).length
+  return history
+    .filter(({ type }) => type === 'granted' || type === 'lost')
+    .map(({ at, type, ...rest }) => ({ type, ...rest, committed: committedBy(at) }))
+}
+
+/** The pairs of clients that held at one time. */
+function heldTogether({ history }: World): string[] {
+  const holding = new Set<number>()
+  const pairs: string[] = []
+  for (const each of history) {
+    if (each.type === 'lost') holding.delete(each.attempt)
+    if (each.type !== 'granted') continue
+    for (const other of holding) pairs.push([each.attempt, other].sort((a, b) => a - b).join())
+    holding.add(each.attempt)
+  }
+  return pairs.sort()
+}
+
 const lock = scopeNamed('Lock: no faults')
+const semaphore = scopeNamed('Semaphore of 1: no faults')
 
 function alone(scope: Scope, most: number, ...types: FaultType[]): Scope {
   return { ...scope, clients: scope.clients.slice(0, 1), faults: { most, types } }
+}
+
+/** One history of choices that are drawn, with its class and its outcome. */
+async function drawn(scope: Scope, random: Random): Promise<{ readonly name: string; readonly outcome: string }> {
+  const world = await World.open({ scope })
+  const taken: Taken[] = []
+  for (let all = world.choices(); all.length > 0; all = world.choices()) {
+    const choice = random.one(all)
+    taken.push({ id: choice.id, footprint: await world.do(choice) })
+  }
+  return { name: classOf(taken), outcome: outcomeOf(world) }
 }
 
 describe('search', () => {
@@ -114,6 +146,27 @@ describe('search', () => {
       expect(rest.histories).toBe(whole.histories / 2)
       const withTwins = [...rest.outcomes.keys()].flatMap((name) => [name, twinOf(name)])
       expect(new Set(withTwins)).toEqual(new Set(whole.outcomes.keys()))
+    },
+  )
+
+  test.each([
+    ['a lock without a parent', scopeNamed('Lock: no faults, no parent')],
+    ['a shared lock, frames apart', scopeNamed('SharedLock read/write: no faults, frames apart')],
+    ['one permit', semaphore],
+    ['one permit, frames apart', { ...semaphore, keepsSegments: false }],
+    ['two permits that are held at once', { ...semaphore, permits: 2 }],
+    ['both of two permits', scopeNamed('Semaphore of 2, both and one: no faults')],
+    ['two locks at once', scopeNamed('MultiLock of 2: no faults')],
+  ])(
+    'search runs a history of the class of any history that is drawn: %s',
+    { timeout: 60_000 },
+    async (name, scope) => {
+      const { outcomes } = await cover(scope, true)
+      const random = new Random(1, name)
+      for (let count = 0; count < 300; count++) {
+        const { name: drawnClass, outcome } = await drawn(scope, random)
+        expect(outcomes.get(drawnClass)).toEqual(new Set([outcome]))
+      }
     },
   )
 

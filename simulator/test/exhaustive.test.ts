@@ -20,7 +20,7 @@ function withFault(scope: Scope, ...types: FaultType[]): Scope {
 }
 
 describe('search', () => {
-  // With three clients a search takes many minutes.
+  // With three clients a search takes minutes.
   const quiet = scopes.filter(({ name, clients }) => name.endsWith(': no faults') && clients.length === 2)
   const apart = scopeNamed('SharedLock read/write: no faults, frames apart')
   const faulty = [withFault(lock, 'lose'), withFault(scopeNamed('LeaderElection: no faults'), 'abort')]
@@ -32,7 +32,7 @@ describe('search', () => {
       const { isWhole, found, histories } = await search({ scope })
       expect(found).toBeUndefined()
       expect(isWhole).toBe(true)
-      expect(histories).toBeGreaterThan(40)
+      expect(histories).toBeGreaterThan(5)
     },
   )
 
@@ -72,12 +72,19 @@ describe('a planted bug', () => {
     }
   }
 
+  const semaphore = scopeNamed('Semaphore of 1: no faults')
   const creates = 'a create whose reply was lost is repeated without a search'
   test.each([
     { bug: 'a wake-up is a grant', scope: lock, invariant: 'I9' },
     { bug: 'a release resolves before the node is gone', scope: lock, invariant: 'I4' },
     { bug: 'waits for a predecessor that is gone', scope: lock, invariant: 'I6' },
     { bug: creates, scope: withFault(lock, 'lose'), invariant: 'I4' },
+    { bug: 'the smallest permit is given, whoever has it', scope: { ...semaphore, permits: 2 }, invariant: 'S2' },
+    {
+      bug: 'permits are taken in one transaction, and the line is left in the next',
+      scope: semaphore,
+      invariant: 'S3',
+    },
   ])('search finds a planted bug by $invariant: $bug', { timeout: 60_000 }, async ({ bug, scope, invariant }) => {
     const { found } = await searchWith(bug, scope)
     expect(found?.violations.map((each) => each.invariant)).toContain(invariant)

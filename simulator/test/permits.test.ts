@@ -81,15 +81,15 @@ test('onePermitOneHolder (S2) allows no permit two holders, and no more permits 
   expect(asked(onePermitOneHolder, forced.add(20, granted(1, [1])))).toEqual([])
 })
 
-test('permitsInOrder (S3) allows no grant before one that queued earlier', () => {
-  const lease = (czxid: bigint, place: bigint) => ({
-    path: `${LEASES}/${czxid}`,
-    czxid,
-    place,
-    createdAt: Number(czxid),
-  })
-  const of = (...places: readonly [bigint, bigint][]) =>
-    places.reduce((draft, [czxid, place]) => draft.node(lease(czxid, place)), new Draft().recipe('Semaphore'))
-  expect(asked(permitsInOrder, of([10n, 1n], [11n, 2n], [12n, 2n]))).toEqual([])
-  expect(asked(permitsInOrder, of([10n, 2n], [11n, 1n]))).toEqual(['S3'])
+test('permitsInOrder (S3) allows no grant while an older contender queues', () => {
+  const older = { path: `${LOCKS}/1`, czxid: 1n, createdAt: 1 }
+  const lease = { path: `${LEASES}/2`, czxid: 10n, place: 2n, createdAt: 10 }
+  const leftBy = (zxid: bigint) => ({ ...older, end: { zxid, at: Number(zxid), how: 'deleted' } }) as const
+  const of = (queued: typeof older) => new Draft().recipe('Semaphore').node(queued).node(lease)
+  expect(asked(permitsInOrder, of(leftBy(9n)))).toEqual([])
+  expect(asked(permitsInOrder, of(leftBy(11n)))).toEqual(['S3'])
+  expect(asked(permitsInOrder, of(older))).toEqual(['S3'])
+  // One that came later may queue, and so may its own node, which the grant deletes.
+  expect(asked(permitsInOrder, of({ ...older, czxid: 3n }))).toEqual([])
+  expect(asked(permitsInOrder, of({ ...leftBy(10n), czxid: 2n }))).toEqual([])
 })

@@ -1,7 +1,7 @@
 // The invariants of a semaphore.
 import { executedParts } from '../history/executed-parts.ts'
 import type { Played } from '../history/played.ts'
-import { LEASES, PATH } from '../play/paths.ts'
+import { LEASES, LOCKS, PATH } from '../play/paths.ts'
 import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 import { type Grant, heldOverTime } from './holders.ts'
@@ -48,12 +48,14 @@ export const onePermitOneHolder: Check = (played) => {
   return []
 }
 
-/** S3: permits are granted in the order in which the contenders queued. */
+/** S3: permits are granted in the order in which the contenders queued: none as long as an older one queues. */
 export const permitsInOrder: Check = ({ log }) => {
-  const grants = log.below(LEASES).sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
-  const late = grants.find(({ place }, index) => index > 0 && place < grants[index - 1]!.place)
-  if (late === undefined) return []
-  return [{ invariant: 'S3', at: late.createdAt, what: `${late.path} was granted after one that queued later` }]
+  const queued = log.below(LOCKS)
+  return log.below(LEASES).flatMap(({ path, place, czxid, createdAt }): Violation[] => {
+    const older = queued.find((each) => each.place < place && (each.end === undefined || each.end.zxid > czxid))
+    if (older === undefined) return []
+    return [{ invariant: 'S3', at: createdAt, what: `${path} was granted while ${older.path} queued before it` }]
+  })
 }
 
 /** The nodes of all permits of a grant: an operator may delete any of them. */

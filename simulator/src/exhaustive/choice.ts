@@ -98,5 +98,5 @@ function breaks({ name }: Cable, at: 'client' | 'server'): string {
 }
 
 function told(item: Upward | Downward): string {
-  return item.type === 'frame' ? item.ops.join(' + ') : item.type
+  return item.type === 'frame' ? item.ops.map(({ name }) => name).join(' + ') : item.type
 }

@@ -43,6 +43,11 @@ export class ClientProcess implements Runtime {
     this.#random = new Random(1, `client ${options.client}`)
   }
 
+  /** How many items are under way to the client. */
+  get incoming(): number {
+    return this.cables.reduce((sum, { down }) => sum + down.length, 0)
+  }
+
   /** The timer to fire first, among those that may fire at all. */
   get nextTimer(): Timer | undefined {
     let next: Timer | undefined

@@ -7,29 +7,26 @@ import * as choices from './choice.ts'
 import type { AtClient, AtServer, Choice } from './choice.ts'
 import { ClientProcess } from './client-process.ts'
 import { Contestant } from './contestant.ts'
-import { everything, type Footprint, ofClient, ofHolds, reading, writing } from './footprint.ts'
+import {
+  allParts,
+  everything,
+  type Footprint,
+  granting,
+  losing,
+  ofClient,
+  ofConnections,
+  ofHolds,
+  reading,
+  writing,
+} from './footprint.ts'
 import type { FaultType, Scope } from './scope.ts'
 import { Server } from './server.ts'
+import { TreeParts } from './tree-parts.ts'
 
 interface Client {
   readonly process: ClientProcess
   readonly contestant: Contestant
 }
-
-/** Requests that change nothing at the server but their own connection and its watches. */
-const READS = new Set([
-  'getData',
-  'getChildren2',
-  'exists',
-  'sync',
-  'ping',
-  'removeWatches',
-  'setWatches',
-  'setWatches2',
-])
-
-/** Events whose time matters to the checks, and not only their order at their own client. */
-const HOLDS = new Set<Recorded['type']>(['granted', 'lost', 'released'])
 
 /** The duration of one step, in ms: more than the checks allow for rounding. */
 export const STEP = 10
@@ -52,6 +49,7 @@ export class World {
   /** How many steps were taken. */
   steps = 0
   readonly #drained: WorldOptions['drained']
+  readonly #parts: TreeParts
   #faultsLeft: number
   #earlyLeft: number
   #isOver = false
@@ -70,6 +68,7 @@ export class World {
     this.#earlyLeft = scope.earlyTimers
     const { recipe, keepsSegments, permits, counts } = scope
     const folders = foldersOf(scope)
+    this.#parts = new TreeParts(folders)
     this.server = new Server({ now: () => this.now, isTraced, folders })
     this.clients = scope.clients.map((kind, client) => {
       const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
@@ -110,12 +109,13 @@ export class World {
     if (choice.client === undefined) return this.#atServer(choice)
     const { contestant, process } = this.clients[choice.client]!
     const known = this.history.length
+    const isAnswered = process.cables.every(({ up }) => up.length === 0)
     this.#atClient(choice, contestant, process)
     await drain(TURNS)
     await this.#drained?.(process)
     if (choice.need === 'last') return everything
-    const isOfHolds = this.history.slice(known).some(({ type }) => HOLDS.has(type))
-    return ofClient(choice.client) | (isOfHolds ? ofHolds : 0)
+    const news = this.history.slice(known)
+    return news.reduce((bits, happening) => bits | this.#touched(happening, isAnswered), ofClient(choice.client))
   }
 
   /** The time of the history, in ms. */
@@ -186,29 +186,50 @@ export class World {
     }
   }
 
+  /**
+   * What an action of a client touches beside the client. `isAnswered` says that nothing of the client was under way to the server.
+   */
+  #touched({ type }: Recorded, isAnswered: boolean): Footprint {
+    const isShared = this.scope.recipe === 'Semaphore'
+    if (type === 'granted') return isShared ? granting : ofHolds
+    if (type === 'lost') return isShared ? losing : ofHolds
+    // A release is checked against the end of its own node. If nothing was under way, that is behind it, or will never come.
+    return type === 'released' && !isAnswered ? ofHolds : 0
+  }
+
   #atServer(choice: AtServer): Footprint {
     switch (choice.type) {
-      case 'receive': {
-        const next = choice.cable.up[0]!
-        const isRead = next.type !== 'frame' || next.ops.every((op) => READS.has(op))
-        choice.cable.deliverUp()
-        return isRead ? reading(choice.cable.client) : writing
-      }
+      case 'receive':
+        return this.#receive(choice.cable)
       case 'lose':
         choice.cable.loseAtServer()
-        return reading(choice.cable.client)
+        return reading(allParts) | ofConnections(choice.cable.client)
       case 'expire':
         this.#record({ type: 'forced', paths: [], session: choice.session })
         this.server.expire(choice.session)
-        return writing
+        return writing(allParts)
       case 'delete':
         this.#record({ type: 'forced', paths: [choice.path], session: undefined })
         this.server.delete(choice.path)
-        return writing
+        return writing(allParts)
       case 'end':
         this.#isOver = true
         return everything
     }
+  }
+
+  #receive(cable: Cable): Footprint {
+    const next = cable.up[0]!
+    const known = this.server.log.length
+    const sent = this.clients.map(({ process }) => process.incoming)
+    cable.deliverUp()
+    const receivers = this.clients.reduce((bits, { process }, client) => {
+      return process.incoming === sent[client] ? bits : bits | ofConnections(client)
+    }, ofConnections(cable.client))
+    const written = this.server.log.slice(known)
+    return (
+      receivers | (written.length > 0 ? writing(this.#parts.writtenBy(written)) : reading(this.#parts.readBy(next)))
+    )
   }
 
   async #connect(): Promise<void> {
