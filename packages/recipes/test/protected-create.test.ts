@@ -1,6 +1,6 @@
 // Promise 5: whatever becomes of the reply to a create, there is one node of ours, or none, and we know which.
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, type ZooKeeper } from '../src/index.ts'
+import { type Held, Lock, Semaphore, type ZooKeeper } from '../src/index.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { loseReply, loseRequest } from './support/faults.ts'
 import { nothing, Scene, TICK } from './support/scene.ts'
@@ -335,5 +335,61 @@ describe('Lock.acquire whose create a new leader did, looked for at the old one'
       const left = acquiring.status === 'fulfilled' ? [acquiring.value.path] : []
       expect(scene.ensemble.nodes.ephemerals(), `seed ${seed}`).toEqual(left)
     }
+  })
+})
+
+describe('A create that is executed after all', () => {
+  /** The first create does not arrive. It is executed when another one has been answered. */
+  async function acquiredWithLateNode(make: (zk: ZooKeeper) => Promise<Held>, folder: string) {
+    const { scene, zk, other } = await prepared()
+    scene.ensemble.faults.loseRequest({ op: 'create2' })
+    const since = scene.since()
+    const acquiring = outcome(make(zk))
+    await scene.world.advance(2 * RECONNECTED)
+    const held = acquiring.value
+    const { path } = since.asked.find(({ op }) => op === 'create2')!
+    const late = await scene.done(zk.create(path!, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+    expect(late.path.startsWith(`${folder}/_c_`)).toBe(true)
+    return { scene, other, held }
+  }
+
+  test('Lock.release deletes its node too, so that it does not block the queue (L07)', async () => {
+    const { scene, other, held } = await acquiredWithLateNode((zk) => new Lock(zk, PATH).acquire(), PATH)
+    const next = await scene.start(new Lock(other, PATH).acquire())
+    await scene.done(held.release())
+    await scene.world.settle()
+    expect(next.value.isHeld()).toBe(true)
+    await scene.done(next.value.release())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('SemaphoreHeld.release deletes its node too, so that it does not block the queue (L07)', async () => {
+    const make = (zk: ZooKeeper) => new Semaphore(zk, PATH, { permits: 1 }).acquire()
+    const { scene, other, held } = await acquiredWithLateNode(make, `${PATH}/locks`)
+    const next = await scene.start(new Semaphore(other, PATH).acquire())
+    await scene.done(held.release())
+    await scene.world.settle()
+    expect(next.value.isHeld()).toBe(true)
+    await scene.done(next.value.release())
+    expect([...scene.children(`${PATH}/locks`), ...scene.children(`${PATH}/leases`)]).toEqual([])
+  })
+
+  test('Lock.release looks for none if every create was answered', async () => {
+    const { scene, zk } = await prepared()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    const since = scene.since()
+    await scene.done(held.release())
+    expect(since.ops()).not.toContain('getChildren2')
+  })
+
+  test('Lock.release ends with the session while it looks for them', async () => {
+    const { scene, held } = await acquiredWithLateNode((zk) => new Lock(zk, PATH).acquire(), PATH)
+    scene.ensemble.faults.loseReply({ op: 'sync' })
+    const releasing = outcome(held.release())
+    await scene.world.settle()
+    scene.ensemble.sessions.expire(held.session.id)
+    await scene.world.advance(2 * RECONNECTED)
+    expect(releasing.status).toBe('fulfilled')
+    expect(scene.children(PATH)).toEqual([])
   })
 })

@@ -62,13 +62,18 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'ProtectedCreate.#afterFailure',
-        find: 'return unanswered > 1 ? await this.#findForCertain() : await this.#find()',
+        find: 'return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()',
         replace: 'return undefined',
       },
       {
         in: 'ProtectedCreate.make',
-        find: 'if (unanswered > 0) return await this.#find()',
-        replace: 'if (unanswered < 0) return undefined',
+        find: 'if (this.#unanswered > 0) return await this.#find()',
+        replace: 'if (this.#unanswered < 0) return undefined',
+      },
+      {
+        in: 'ProtectedCreate.deleteLate',
+        find: 'if (this.#unanswered === 0) return\n',
+        replace: 'if (this.#unanswered >= 0) return\n',
       },
     ],
   },

@@ -153,6 +153,11 @@ export class Contender {
     return this.#leaving
   }
 
+  /** Deletes the nodes of creates that were executed after all. `leave` does it, too. */
+  deleteLate(): Promise<void> {
+    return this.#create.deleteLate()
+  }
+
   /**
    * Sends a check of the nodes that is committed: at that time they exist, and so does our session. `first` is what was known
    * when the check is sent for the first time.
@@ -332,6 +337,7 @@ export class Contender {
     if (nodes === undefined) return
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
     await deleteAll(this.#zk, this.session, placed)
+    await this.deleteLate()
   }
 }
 

@@ -36,6 +36,8 @@ export class ProtectedCreate {
   readonly #pinned: CallOptions
   /** The uuid in the names of all creates of this object, by which the nodes are found after a lost reply. */
   readonly #uuid: string
+  /** How many creates were not answered. */
+  #unanswered = 0
   #isCancelled = false
 
   constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
@@ -54,24 +56,36 @@ export class ProtectedCreate {
 
   /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before there were any. */
   async make(): Promise<OwnNodes | undefined> {
-    let unanswered = 0
     for (;;) {
       try {
         const [only, other] = this.#plans
         const made = other === undefined ? [this.#made(only!, await this.#createOne(only!))] : await this.#createAll()
         // An earlier create may have happened although its node was not found: a deposed leader answers a sync, too. Now both
         // nodes are found. Without this search we would wait for our own older node.
-        if (unanswered > 0) return await this.#find()
+        if (this.#unanswered > 0) return await this.#find()
         if (made !== undefined) return made as unknown as OwnNodes
       } catch (error) {
-        if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
-        const found = await this.#afterFailure(error, unanswered).catch((final: unknown) =>
-          this.#foundAfterAll(unanswered > 0, final),
-        )
+        if (KeeperError.is(error) && error.outcomeUnknown) this.#unanswered++
+        const found = await this.#afterFailure(error).catch((final: unknown) => this.#foundAfterAll(final))
         if (found !== undefined) return found
       }
-      if (this.#isCancelled) return unanswered > 0 ? await this.#findForCertain() : undefined
+      if (this.#isCancelled) return this.#unanswered > 0 ? await this.#findForCertain() : undefined
     }
+  }
+
+  /**
+   * Deletes the nodes of creates that were executed after all, behind the search for them. Called when the nodes of `make` are
+   * deleted: a node that is left would block the queue until the session ends.
+   */
+  async deleteLate(): Promise<void> {
+    if (this.#unanswered === 0) return
+    const finding = Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue)))
+    const late = await finding.catch((error: unknown) => {
+      // Then the servers delete them.
+      if (this.#session.signal.aborted) return []
+      throw error
+    })
+    await this.#delete(late.flat())
   }
 
   #createOne(plan: NodePlan): Promise<Created> {
@@ -97,10 +111,10 @@ export class ProtectedCreate {
   }
 
   /** The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. */
-  async #afterFailure(error: unknown, unanswered: number): Promise<OwnNodes | undefined> {
+  async #afterFailure(error: unknown): Promise<OwnNodes | undefined> {
     if (KeeperError.is(error) && error.outcomeUnknown) {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
-      return unanswered > 1 ? await this.#findForCertain() : await this.#find()
+      return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
       // Servers may delete an empty container above meanwhile. Then this is repeated, too.
@@ -118,8 +132,8 @@ export class ProtectedCreate {
   }
 
   /** Called when no further create follows. Finds the nodes of an earlier create, which must not be left behind, or throws. */
-  async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNodes> {
-    const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
+  async #foundAfterAll(final: unknown): Promise<OwnNodes> {
+    const found = this.#unanswered > 0 ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
     return found
   }

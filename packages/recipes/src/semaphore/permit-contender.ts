@@ -266,12 +266,13 @@ export class PermitContender implements Competitor {
 
   async #remove(): Promise<void> {
     this.#unwatch()
-    let nodes: readonly OwnNode[] | undefined = this.#nodes
-    if (nodes === undefined) {
-      // Without this node no transaction of ours is executed any more. So what is there then is all there will be.
-      await this.#contender.leave()
-      nodes = this.#uuid === undefined ? [] : await this.#made(this.#uuid)
+    if (this.#nodes !== undefined) {
+      await this.#leases.delete(this.#nodes, this.session)
+      return await this.#contender.deleteLate()
     }
+    // Without this node no transaction of ours is executed any more. So what is there then is all there will be.
+    await this.#contender.leave()
+    const nodes = this.#uuid === undefined ? [] : await this.#made(this.#uuid)
     await this.#leases.delete(nodes, this.session)
   }
 
