@@ -348,7 +348,7 @@ describe('A create that is executed after all', () => {
     await scene.world.advance(2 * RECONNECTED)
     const held = acquiring.value
     const { path } = since.asked.find(({ op }) => op === 'create2')!
-    const late = await scene.done(zk.create(path!, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+    const late = await scene.done(zk.create(path, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
     expect(late.path.startsWith(`${folder}/_c_`)).toBe(true)
     return { scene, other, held }
   }
