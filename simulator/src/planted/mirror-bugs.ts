@@ -12,7 +12,7 @@ export const mirrorBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'ReadQueue.enqueue',
-          find: 'job.again |= needs\n      job.againEpoch ??= this.#epochs.begin()',
+          find: 'job.again |= needs\n      job.againEpoch = this.#joined(job.againEpoch, epoch)',
           replace: '',
         },
       ],
@@ -34,6 +34,16 @@ export const mirrorBugs: readonly PlantedBug[] = (
           in: 'Follower.#seen',
           find: 'if (!this.#isAdvancing) this.#advance()',
           replace: 'this.#zxid = zxid\n    if (!this.#isAdvancing) this.#advance()',
+        },
+      ],
+    },
+    {
+      name: 'a child of a list that an event has named first is not waited for',
+      edits: [
+        {
+          in: 'ReadQueue.#joined',
+          find: 'if (other === undefined || older(present, other) === present) return present',
+          replace: 'return present',
         },
       ],
     },

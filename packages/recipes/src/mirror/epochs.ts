@@ -23,6 +23,11 @@ export class Epochs {
     this.#settle()
   }
 
+  /** Whether some work belongs to a later epoch. */
+  hasYounger({ number }: Epoch): boolean {
+    return this.#epochs.some((each) => each.number > number && each.count > 0)
+  }
+
   /** Calls `done` when all that has begun until now is done: at once if it is. */
   barrier(done: () => void): void {
     const last = this.#epochs.at(-1)!

@@ -53,13 +53,14 @@ export class NodeReader {
     if (id === undefined && !(this.#copy.hasPlaceFor(path) && this.#paths.isWanted(path))) return
     const isDataNeeded = id === undefined || !tree.isReadable(id) || (needs & Needs.data) !== 0
     let next: Next = isDataNeeded ? 'data' : (needs & Needs.comparison) === 0 ? 'list' : 'stat'
-    if (next === 'stat') next = await this.#readStat(path)
+    if (next === 'stat') next = await this.#readStat(job)
     if (next === 'data') next = await this.#readData(job)
     if (next === 'refused' || next === 'missing') await this.#readRefused(path, next === 'missing')
     if (next === 'list') await this.#readList(job)
   }
 
-  #readStat(path: string): Promise<Next> {
+  #readStat(job: Job): Promise<Next> {
+    const { path } = job
     const { tree } = this.#copy
     return this.#ask<StatRead, Next>(
       (options, handler) => this.#watching.stat(path, options, handler),
@@ -68,12 +69,13 @@ export class NodeReader {
         if (stat === undefined) return this.#gone(path)
         const id = tree.find(path)
         if (id === undefined || !tree.isAt(id, stat)) return 'data'
-        return this.#mustList(path, stat) ? 'list' : 'nothing'
+        return this.#mustList(job, stat) ? 'list' : 'nothing'
       },
     )
   }
 
-  #readData({ path, needs }: Job): Promise<Next> {
+  #readData(job: Job): Promise<Next> {
+    const { path, needs } = job
     const { tree } = this.#copy
     return this.#ask<DataRead, Next>(
       (options, handler) => this.#watching.data(path, options, handler),
@@ -86,7 +88,7 @@ export class NodeReader {
         if (!this.#put(path, stat, read.data)) return 'nothing'
         // Events show which children come and go, so the list of a node that is known is not read with its data.
         if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
-        return this.#mustList(path, stat) ? 'list' : 'nothing'
+        return this.#mustList(job, stat) ? 'list' : 'nothing'
       },
     )
   }
@@ -116,9 +118,9 @@ export class NodeReader {
         const id = tree.find(path)
         const isThere = typeof list !== 'string' && id !== undefined && list.stat.czxid === tree.czxid(id)
         // It was deleted, made again, or may not be read any more.
-        if (!isThere) return this.#queue.enqueue(path, Needs.data | Needs.comparison)
+        if (!isThere) return this.#queue.enqueue(path, Needs.data | Needs.comparison, job.epoch)
         this.#watching.keep(path, 'list', list)
-        const added = this.#listed(id, path, list.children, list.stat.pzxid)
+        const added = this.#listed(id, job, list.children, list.stat.pzxid)
         this.#seenIn(list.stat)
         if (this.#paths.hasAll) this.#copy.check(added.length)
         this.#queue.addChildren(job, added)
@@ -127,28 +129,29 @@ export class NodeReader {
   }
 
   /** Whether the list of the children must be read. Without children it is known. */
-  #mustList(path: string, stat: Stat): boolean {
+  #mustList(job: Job, stat: Stat): boolean {
+    const { path } = job
     const { tree } = this.#copy
     const id = tree.find(path)
     if (id === undefined || !this.#paths.isInside(childPath(path, 'x'))) return false
     // Containers and nodes with a TTL have a negative owner.
     if (!this.#watching.isRecursive) return stat.ephemeralOwner <= 0n && !this.#watching.watchesList(path)
     if (tree.pzxid(id) === stat.pzxid) return false
-    if (stat.numChildren === 0) this.#listed(id, path, [], stat.pzxid)
+    if (stat.numChildren === 0) this.#listed(id, job, [], stat.pzxid)
     // One of the children may be that of the system.
     else if (tree.childCount(id) === 0 && this.#paths.hasAll) this.#copy.check(stat.numChildren - 1)
     return stat.numChildren > 0
   }
 
   /** The names that are new. */
-  #listed(id: number, path: string, children: readonly string[], pzxid: bigint): readonly string[] {
+  #listed(id: number, { path, epoch }: Job, children: readonly string[], pzxid: bigint): readonly string[] {
     const { tree } = this.#copy
     const names = new Set(children)
     for (const name of tree.childNames(id)) {
       const child = childPath(path, name)
       if (!names.has(name)) this.#copy.remove(child)
       // Servers may send no events of a node that may not be read: it may have been made again.
-      else if (!tree.isReadable(tree.find(child)!)) this.#queue.enqueue(child, Needs.data)
+      else if (!tree.isReadable(tree.find(child)!)) this.#queue.enqueue(child, Needs.data, epoch)
     }
     tree.setPzxid(id, pzxid)
     return children.filter((name) => {

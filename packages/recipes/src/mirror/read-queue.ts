@@ -22,7 +22,7 @@ export const Needs = {
 /** The reads of one path. */
 export interface Job {
   readonly path: string
-  readonly epoch: Epoch
+  epoch: Epoch
   needs: number
   /** What has been reported since the reads began. */
   again: number
@@ -34,7 +34,7 @@ export interface Job {
 interface Listing {
   readonly path: string
   readonly names: readonly string[]
-  readonly epoch: Epoch
+  epoch: Epoch
   next: number
 }
 
@@ -92,28 +92,33 @@ export class ReadQueue {
     if (this.#underWay.has(parent) && tree.find(parent) === undefined) this.enqueue(parent, Needs.comparison)
   }
 
-  /** Reads this of the path, or reads it again behind a read that is under way. */
-  enqueue(path: string, needs: number): void {
+  /** Reads this of the path, or reads it again behind a read that is under way. It may be a part of older work. */
+  enqueue(path: string, needs: number, epoch?: Epoch): void {
     const job = this.#underWay.get(path)
     if (job !== undefined) {
       job.again |= needs
-      job.againEpoch ??= this.#epochs.begin()
+      job.againEpoch = this.#joined(job.againEpoch, epoch)
       return
     }
     const waiting = this.#waiting.get(path)
     if (waiting !== undefined) {
       waiting.needs |= needs
+      if (epoch !== undefined) waiting.epoch = this.#joined(waiting.epoch, epoch)
       return
     }
-    const added = newJob(path, needs, this.#epochs.begin())
+    const added = newJob(path, needs, this.#epochs.begin(epoch))
     this.#waiting.set(path, added)
     // A comparison costs as many reads as there are nodes.
     if (this.#waiting.size > Math.max(LEAST_WAITING, this.#copy.tree.size)) this.compareAll()
     this.#pumpSoon()
   }
 
-  /** Reads the nodes with these names, new ones in the list of the path. They are a part of this job. */
+  /**
+   * Reads the nodes with these names, new ones in the list of the path. They are a part of this job. So is what events have begun
+   * below the path since: it may have added names of the list to the copy, and not yet what is below them.
+   */
   addChildren({ path, epoch }: Job, names: readonly string[]): void {
+    this.#takeBelow(path, epoch)
     if (names.length > 0) this.#listings.push({ path, names, epoch: this.#epochs.begin(epoch), next: 0 })
   }
 
@@ -180,8 +185,12 @@ export class ReadQueue {
       const { path: parent, names, epoch } = listing
       while (listing.next < names.length) {
         const path = childPath(parent, names[listing.next++]!)
-        const isKnown = this.#underWay.has(path) || this.#copy.tree.find(path) !== undefined
+        const job = this.#underWay.get(path)
+        const isKnown = job !== undefined || this.#copy.tree.find(path) !== undefined
         if (!isKnown) return newJob(path, Needs.data, this.#epochs.begin(epoch))
+        // An event came first.
+        if (job !== undefined) job.epoch = this.#joined(job.epoch, epoch)
+        this.#takeBelow(path, epoch)
       }
       this.#listings.pop()
       this.#epochs.end(epoch)
@@ -198,7 +207,7 @@ export class ReadQueue {
       if (!tree.has(id)) continue
       const path = tree.path(id)
       if (!this.#underWay.has(path)) return newJob(path, Needs.comparison, this.#epochs.begin(epoch))
-      this.enqueue(path, Needs.comparison)
+      this.enqueue(path, Needs.comparison, epoch)
     }
     this.#comparison = undefined
     this.#epochs.end(epoch)
@@ -216,9 +225,30 @@ export class ReadQueue {
   /** The session has ended: it is read again in the next one. */
   #putBack({ path, needs, epoch, again, againEpoch }: Job): void {
     this.#underWay.delete(path)
-    this.#waiting.set(path, newJob(path, needs | again, epoch))
+    const both = againEpoch === undefined ? epoch : this.#joined(epoch, againEpoch)
     if (againEpoch !== undefined) this.#epochs.end(againEpoch)
+    this.#waiting.set(path, newJob(path, needs | again, both))
     this.#pumpSoon()
+  }
+
+  // --- work that becomes a part of older work ---------------------------------------------------------------------
+
+  /** Work of these epochs is one from now on: it has the older one. Without the first, it begins. */
+  #joined(present: Epoch | undefined, other: Epoch | undefined): Epoch {
+    if (present === undefined) return this.#epochs.begin(other)
+    if (other === undefined || older(present, other) === present) return present
+    this.#epochs.begin(other)
+    this.#epochs.end(present)
+    return other
+  }
+
+  /** All work below the path becomes a part of the work of this epoch. */
+  #takeBelow(path: string, epoch: Epoch): void {
+    if (!this.#epochs.hasYounger(epoch)) return
+    const prefix = childPath(path, '')
+    for (const work of [this.#underWay.values(), this.#waiting.values(), this.#listings].flatMap((each) => [...each])) {
+      if (work.path.startsWith(prefix)) work.epoch = this.#joined(work.epoch, epoch)
+    }
   }
 }
 
