@@ -78,12 +78,22 @@ describe('Chaos', () => {
     const final = (value: number) => ({ contender: 'the end', what: 'final' as const, value: String(value), at: 1_000 })
     const two = [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 12 })]
 
+    const five = [...two, ...[30, 31, 32, 33, 34].flatMap((at) => change(100, at, 'unknown'))]
+    const late = [
+      ...two,
+      ...change(100, 5, 'unknown'),
+      ...change(5, 90_000, { value: 17 }),
+      ...change(7, 90_010, { value: 124 }),
+    ]
+
     test.each<[string, NotesOf<typeof counter>[], number]>([
       ['no change that is lost or happens twice', [...two, final(12)], 0],
       ['a change that is lost', [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 7 }), final(7)], 1],
       ['a change that happened twice', [...two, final(19)], 1],
       ['no unknown change that happened', [...two, ...change(100, 5, 'unknown'), final(112)], 0],
       ['no unknown change that did not happen', [...two, ...change(100, 5, 'unknown'), final(12)], 0],
+      ['no unknown changes that happened one behind the other', [...five, final(12 + 5 * 100)], 0],
+      ['a change that happened long after it was given up', [...late, final(124)], 1],
       ['an unknown change that happened twice', [...two, ...change(100, 5, 'unknown'), final(212)], 1],
       ['a failed change that happened', [...two, ...change(100, 5, 'failed'), final(112)], 1],
       ['no change of a dead process', [...two, ...change(100, 5, 'dead'), ...change(3, 6, 'dead'), final(115)], 0],
