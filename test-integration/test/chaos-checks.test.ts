@@ -68,7 +68,8 @@ describe('Chaos', () => {
 
   describe('of a counter', () => {
     let nth = 0
-    const change = (delta: number, at: number, end: { value: number } | 'unknown' | 'failed' | 'dead') => {
+    type Notes = NotesOf<typeof counter>[]
+    const change = (delta: number, at: number, end: { value: number } | 'unknown' | 'failed' | 'dead'): Notes => {
       const note = { contender: 'a', nth: nth++, delta: String(delta) }
       const began = { ...note, what: 'changing' as const, at }
       if (end === 'dead') return [began]
@@ -86,7 +87,7 @@ describe('Chaos', () => {
       ...change(7, 90_010, { value: 124 }),
     ]
 
-    test.each<[string, NotesOf<typeof counter>[], number]>([
+    test.each<[string, Notes, number]>([
       ['no change that is lost or happens twice', [...two, final(12)], 0],
       ['a change that is lost', [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 7 }), final(7)], 1],
       ['a change that happened twice', [...two, final(19)], 1],
