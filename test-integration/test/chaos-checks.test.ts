@@ -1,4 +1,5 @@
 // The checks of the chaos find what breaks a promise. The histories are made up, with times in ms.
+import type { Added, Changed, MirroredNode, Removed } from '@zk/recipes'
 import { describe, expect, test } from 'vitest'
 import type { Recipe, Verdict } from '../src/chaos/recipe.ts'
 import { barrier } from '../src/chaos/recipes/barrier.ts'
@@ -6,8 +7,10 @@ import { counter } from '../src/chaos/recipes/counter.ts'
 import { doubleBarrier } from '../src/chaos/recipes/double-barrier.ts'
 import { group } from '../src/chaos/recipes/group.ts'
 import { lock } from '../src/chaos/recipes/lock.ts'
+import { mirror } from '../src/chaos/recipes/mirror.ts'
 import { semaphore } from '../src/chaos/recipes/semaphore.ts'
-import type { Note } from '../src/history/index.ts'
+import { isAtRest, type TrueNode, type TrueTree, type Written, wronglyShown } from '../src/chaos/true-tree.ts'
+import { type Note, ToldTree } from '../src/history/index.ts'
 
 /** Judges the notes, in the order of their times. */
 function judge<N extends Note>(recipe: Recipe<N>, notes: readonly NoInfer<N>[]): Omit<Verdict, 'recipe'> {
@@ -65,7 +68,8 @@ describe('Chaos', () => {
 
   describe('of a counter', () => {
     let nth = 0
-    const change = (delta: number, at: number, end: { value: number } | 'unknown' | 'failed' | 'dead') => {
+    type Notes = NotesOf<typeof counter>[]
+    const change = (delta: number, at: number, end: { value: number } | 'unknown' | 'failed' | 'dead'): Notes => {
       const note = { contender: 'a', nth: nth++, delta: String(delta) }
       const began = { ...note, what: 'changing' as const, at }
       if (end === 'dead') return [began]
@@ -75,12 +79,22 @@ describe('Chaos', () => {
     const final = (value: number) => ({ contender: 'the end', what: 'final' as const, value: String(value), at: 1_000 })
     const two = [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 12 })]
 
-    test.each<[string, NotesOf<typeof counter>[], number]>([
+    const five = [...two, ...[30, 31, 32, 33, 34].flatMap((at) => change(100, at, 'unknown'))]
+    const late = [
+      ...two,
+      ...change(100, 5, 'unknown'),
+      ...change(5, 90_000, { value: 17 }),
+      ...change(7, 90_010, { value: 124 }),
+    ]
+
+    test.each<[string, Notes, number]>([
       ['no change that is lost or happens twice', [...two, final(12)], 0],
       ['a change that is lost', [...change(5, 10, { value: 5 }), ...change(7, 20, { value: 7 }), final(7)], 1],
       ['a change that happened twice', [...two, final(19)], 1],
       ['no unknown change that happened', [...two, ...change(100, 5, 'unknown'), final(112)], 0],
       ['no unknown change that did not happen', [...two, ...change(100, 5, 'unknown'), final(12)], 0],
+      ['no unknown changes that happened one behind the other', [...five, final(12 + 5 * 100)], 0],
+      ['a change that happened long after it was given up', [...late, final(124)], 1],
       ['an unknown change that happened twice', [...two, ...change(100, 5, 'unknown'), final(212)], 1],
       ['a failed change that happened', [...two, ...change(100, 5, 'failed'), final(112)], 1],
       ['no change of a dead process', [...two, ...change(100, 5, 'dead'), ...change(3, 6, 'dead'), final(115)], 0],
@@ -131,6 +145,92 @@ describe('Chaos', () => {
       ['a list that went back', { contender: 'b', member: 'm', what: 'went back', czxid: '6', at: 70 }, 1],
     ])('finds %s', (_, note, found) => {
       expect(judge(group, [...life, note]).violations).toHaveLength(found)
+    })
+  })
+
+  describe('of a mirror', () => {
+    const node = (path: string, czxid: bigint, mzxid = czxid, text = `${mzxid}`) =>
+      ({ path, text, stat: { czxid, mzxid } }) as MirroredNode
+    const added = (path: string, czxid: bigint): Added => ({ type: 'Added', path, node: node(path, czxid) })
+    const changed = (old: MirroredNode, now: MirroredNode): Changed => {
+      const { path } = now
+      return { type: 'Changed', path, old, node: now }
+    }
+    const removed = (old: MirroredNode): Removed => ({ type: 'Removed', path: old.path, old })
+    const usual = [
+      added('/m', 1n),
+      added('/m/a', 2n),
+      added('/m/a/b', 3n),
+      changed(node('/m/a', 2n), node('/m/a', 2n, 4n)),
+    ]
+
+    test.each<[string, (Added | Changed | Removed)[], number]>([
+      ['no changes that fit', [removed(node('/m/a/b', 3n)), added('/m/a/b', 9n)], 0],
+      ['no node that was made again', [changed(node('/m/a', 2n, 4n), node('/m/a', 9n))], 0],
+      ['a node that is added twice', [added('/m/a', 9n)], 1],
+      ['a node that is removed twice', [removed(node('/m/a/b', 3n)), removed(node('/m/a/b', 3n))], 1],
+      ['a change from what was not told', [changed(node('/m/a', 2n, 3n), node('/m/a', 2n, 9n))], 1],
+      ['a change from other data', [changed(node('/m/a', 2n, 4n, 'x'), node('/m/a', 2n, 9n))], 1],
+      ['a change that is told twice', [changed(node('/m/a', 2n, 4n), node('/m/a', 2n, 4n))], 1],
+      ['a node that goes back', [changed(node('/m/a', 2n, 4n), node('/m/a', 2n, 3n))], 1],
+      ['a node that is removed, and comes again older', [removed(node('/m/a/b', 3n)), added('/m/a/b', 2n)], 1],
+      ['a node that comes before its parent', [added('/m/c/d', 9n)], 1],
+      ['a node that goes before what is below it', [removed(node('/m/a', 2n, 4n))], 1],
+    ])('finds %s', (_, changes, found) => {
+      const told = new ToldTree('/m')
+      for (const change of [...usual, ...changes]) told.add(change)
+      expect(told.mistakes).toHaveLength(found)
+    })
+
+    const written = (czxid: bigint, mzxid = czxid, text = `${mzxid}`): Written => ({ czxid, mzxid, text })
+    const tree = (nodes: Record<string, [Written, pzxid: bigint]>): TrueTree =>
+      new Map(
+        Object.entries(nodes).map(([path, [content, pzxid]]): [string, TrueNode] => {
+          const below = Object.keys(nodes).filter((other) => other.startsWith(`${path}/`))
+          const children = below.map((other) => other.slice(path.length + 1)).filter((name) => !name.includes('/'))
+          return [path, { ...content, pzxid, children }]
+        }),
+      )
+    const before = tree({ '/m': [written(1n), 3n], '/m/a': [written(2n), 2n], '/m/b': [written(3n), 3n] })
+    const shown: Record<string, Written> = { '/m': written(1n), '/m/a': written(2n), '/m/b': written(3n) }
+    const { '/m/b': b, ...withoutB } = shown
+    const wrong = (after: TrueTree, nodes: Record<string, Written | undefined>, isWanted = (_: string) => true) =>
+      wronglyShown(before, after, new Map(Object.entries(nodes)) as Map<string, Written>, isWanted)
+
+    test('finds what differs from the tree throughout', () => {
+      expect(isAtRest(before, before)).toBe(true)
+      expect(wrong(before, shown)).toEqual([])
+      expect(wrong(before, { ...shown, '/m/b': written(3n, 4n) })).toHaveLength(1)
+      expect(wrong(before, { ...shown, '/m/b': written(3n, 3n, 'x') })).toHaveLength(1)
+      expect(wrong(before, { ...shown, '/m/c': written(4n) })).toEqual(['/m/c is shown, and was not there throughout'])
+      expect(wrong(before, withoutB)).toContain('/m/b is not shown, and was there throughout')
+      const isNotB = (path: string) => path !== '/m/b'
+      expect(wrong(before, withoutB, isNotB)).toEqual([])
+      expect(wrong(before, { ...withoutB, '/m/b': b }, isNotB)).toEqual(['/m/b is shown, and is not wanted'])
+    })
+
+    test('does not judge what has changed meanwhile', () => {
+      const writtenAgain = tree({ '/m': [written(1n), 3n], '/m/a': [written(2n), 2n], '/m/b': [written(3n, 5n), 3n] })
+      expect(isAtRest(before, writtenAgain)).toBe(false)
+      expect(wrong(writtenAgain, { ...shown, '/m/b': written(3n, 4n) })).toEqual([])
+      expect(wrong(writtenAgain, { ...shown, '/m/a': written(2n, 4n) })).toHaveLength(1)
+      expect(wrong(writtenAgain, withoutB)).toHaveLength(1)
+      const gone = tree({ '/m': [written(1n), 6n], '/m/a': [written(2n), 2n] })
+      expect(isAtRest(before, gone)).toBe(false)
+      for (const nodes of [shown, withoutB, { ...shown, '/m/c': written(5n) }]) expect(wrong(gone, nodes)).toEqual([])
+      expect(wrong(gone, { '/m': written(1n) })).toHaveLength(1)
+      // Its list had changed, and is the same again.
+      const cameAndWent = tree({ '/m': [written(1n), 7n], '/m/a': [written(2n), 2n], '/m/b': [written(3n), 3n] })
+      expect(isAtRest(before, cameAndWent)).toBe(false)
+      expect(wrong(cameAndWent, { ...shown, '/m/c': written(5n) })).toEqual([])
+    })
+
+    test('counts what the processes found', () => {
+      const contender = 'a'
+      const compared = { contender, what: 'compared' as const, took: 5, changes: 7, isAtRest: true, at: 10 }
+      expect(judge(mirror, [compared])).toMatchObject({ done: 1, counts: { changes: 7, 'at rest': 1 }, violations: [] })
+      const mistake = { contender, what: 'mistake' as const, mistake: 'its zxid goes back', at: 11 }
+      expect(judge(mirror, [compared, mistake]).violations).toEqual(['a at 11.0: its zxid goes back'])
     })
   })
 

@@ -1,8 +1,9 @@
 // A mirror beside Curator's CuratorCache of the same tree, while servers are killed under the client of the mirror.
 import { isDeepStrictEqual } from 'node:util'
-import { type Added, connect, Mirror, type MirrorChange } from '@zk/recipes'
+import { connect, Mirror, type MirrorChange, type MirroredNode } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
+import { ToldTree } from '../../src/history/index.ts'
 import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
 const FOLDERS = 20
@@ -35,7 +36,7 @@ const anywhere: Tests<World> = (world) => {
     await theirs.call('openCaches', tree)
     await using mirror = await Mirror.open(own, tree)
     await mirror.synced({ timeout: 30_000 })
-    expect(contentOf(mirror)).toEqual(expected)
+    expect(contentOf(mirror.entries())).toEqual(expected)
     const told: MirrorChange[] = []
     const changes = mirror.changes()
     const reading = (async () => {
@@ -66,12 +67,12 @@ const anywhere: Tests<World> = (world) => {
     }
     await mirror.synced({ timeout: 60_000 })
     expect(own.session.connection!.server).not.toBe(killed)
-    expect(contentOf(mirror)).toEqual(expected)
-    await until('the last change to be told', async () => isDeepStrictEqual(replayed(told).content, expected))
+    expect(contentOf(mirror.entries())).toEqual(expected)
+    await until('the last change to be told', async () => isDeepStrictEqual(replayed(told, tree).content, expected))
     await changes.return()
     await reading
 
-    const { content, mistakes } = replayed(told)
+    const { content, mistakes } = replayed(told, tree)
     expect(mistakes).toEqual([])
     expect(content).toEqual(expected)
     const after = told.slice(initial + 1)
@@ -95,28 +96,18 @@ function unlessDone(code: string): (error: unknown) => void {
   }
 }
 
-function contentOf(mirror: Mirror): Content {
-  return Object.fromEntries([...mirror.entries()].map(({ path, text }) => [path, text!]))
+function contentOf(nodes: Iterable<MirroredNode>): Content {
+  return Object.fromEntries(Array.from(nodes, ({ path, text }) => [path, text!]))
 }
 
-/** The changes applied to an empty tree, and those that did not fit to what was told before. */
-function replayed(told: readonly MirrorChange[]): { readonly content: Content; readonly mistakes: readonly string[] } {
-  const nodes = new Map<string, Added['node']>()
-  const mistakes: string[] = []
-  for (const change of told) {
-    if (change.type === 'Ready') continue
-    const { type, path } = change
-    const before = nodes.get(path)
-    if (type === 'Added') {
-      if (before !== undefined) mistakes.push(`${path} was added twice`)
-    } else if (before === undefined || before.stat.mzxid !== change.old.stat.mzxid || before.text !== change.old.text) {
-      mistakes.push(`${type} of ${path} does not follow what was told before`)
-    }
-    if (type === 'Changed' && change.node.stat.mzxid <= change.old.stat.mzxid) mistakes.push(`${path} went back`)
-    if (type === 'Removed') nodes.delete(path)
-    else nodes.set(path, change.node)
-  }
-  return { content: Object.fromEntries([...nodes].map(([path, { text }]) => [path, text!])), mistakes }
+/** What the changes have told, and those that did not fit to what was told before. */
+function replayed(
+  told: readonly MirrorChange[],
+  root: string,
+): { readonly content: Content; readonly mistakes: readonly string[] } {
+  const tree = new ToldTree(root)
+  for (const change of told) if (change.type !== 'Ready') tree.add(change)
+  return { content: contentOf(tree.nodes.values()), mistakes: tree.mistakes }
 }
 
 const atTestEnsemble: Tests<TestWorld> = () => {}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, KeeperError } from '@zk/recipes'
 import type { Note } from '../../history/index.ts'
-import { insist } from '../insist.ts'
+import { insist, LATEST } from '../insist.ts'
 import { countsOf, type Recipe } from '../recipe.ts'
 
 interface Change extends Note {
@@ -31,7 +31,7 @@ interface Outcome {
 /** Deltas are positive and large: no two sums of a few of them are the same by chance, and 100,000 of them are no overflow. */
 const LARGEST = 2 ** 40
 /** How many changes without an answer may follow each other without an answered one between them. */
-const MOST_UNKNOWN = 4
+const MOST_UNKNOWN = 6
 
 export const counter: Recipe<Change | Final> = {
   name: 'counter',
@@ -117,18 +117,27 @@ function unexplained(outcomes: readonly Outcome[], final: bigint): string[] {
   const steps = outcomes
     .filter(({ value }) => value !== undefined)
     .toSorted((one, other) => (one.value! < other.value! ? -1 : 1))
-    .map((each) => ({ start: each.value! - each.delta, end: each.value!, to: each.to, what: text(each) }))
+    .map((each) => ({ ...each, start: each.value! - each.delta, end: each.value!, what: text(each) }))
   const found: string[] = []
   let at = 0n
-  for (const { start, end, to, what } of [...steps, { start: final, end: final, to: Infinity, what: 'the end' }]) {
+  let since = -Infinity
+  const end = { start: final, end: final, from: Infinity, to: Infinity, what: 'the end' }
+  for (const step of [...steps, end]) {
+    const { start, to, what } = step
     const gap = start - at
-    const candidates = [...unknown].filter(({ from }) => from < to)
+    const candidates = [...unknown].filter((each) => each.from < to && latest(each) > since)
     const sum = gap < 0n ? undefined : subsetOf(candidates, gap, MOST_UNKNOWN)
     if (sum === undefined) found.push(`${what} comes behind ${at}, and the changes without an answer do not explain it`)
     for (const each of sum ?? []) unknown.delete(each)
-    at = end
+    at = step.end
+    since = step.from
   }
   return found
+}
+
+/** The time after which a change without an answer does not happen any more. That of a dead process is given up in `LATEST` at most. */
+function latest({ from, to }: Outcome): number {
+  return Math.min(to, from + 2 * LATEST) + LATEST
 }
 
 /** Some of the changes whose deltas have this sum; undefined where there are none. */

@@ -6,6 +6,7 @@ import { doubleBarrier } from './double-barrier.ts'
 import { election } from './election.ts'
 import { group } from './group.ts'
 import { lock } from './lock.ts'
+import { mirror } from './mirror.ts'
 import { multiLock } from './multi-lock.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
@@ -18,6 +19,7 @@ export const RECIPES = [
   multiLock,
   counter,
   group,
+  mirror,
   barrier,
   doubleBarrier,
 ] as unknown as readonly Recipe[]
