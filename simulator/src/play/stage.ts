@@ -16,18 +16,13 @@ import type { SentEvent } from '../history/played.ts'
 import type { Line, LookUp } from '../history/line.ts'
 import { shortenedUnnoticed } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
-import type { EnsemblePlan, Scenario, Workload } from '../scenario/scenario.ts'
+import type { EnsemblePlan, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
-import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { foldersOf, PATH } from './paths.ts'
-import { Caller } from './caller.ts'
-import { GroupProgram } from './group-program.ts'
-import { MirrorProgram } from './mirror-program.ts'
-import type { Participant } from './participant.ts'
-import { Program } from './program.ts'
+import { programOf, type Surroundings } from './programs.ts'
 import { SASL_USERS } from './sasl-user.ts'
 import { FencedResource } from './resource.ts'
 
@@ -39,7 +34,7 @@ export interface StageOptions {
   readonly turns?: number | undefined
 }
 
-export class Stage implements Target {
+export class Stage implements Target, Surroundings {
   readonly world: World
   readonly model: EnsembleModel
   readonly network: Network
@@ -47,12 +42,10 @@ export class Stage implements Target {
   readonly recorder: Recorder
   readonly operator: Operator
   readonly clients: readonly Client[]
-  /** The connections of clients with plain calls. */
+  readonly resource = new FencedResource()
   readonly lines: Line[] = []
-  /** Their look-ups. */
   readonly lookUps: LookUp[] = []
   readonly #commits: Commits
-  readonly #resource = new FencedResource()
 
   constructor(scenario: Scenario, { observer, witness, turns = TURNS }: StageOptions) {
     const { seed, ensemble, network, clients } = scenario
@@ -94,80 +87,11 @@ export class Stage implements Target {
       clockRate: clients[client]!.clockRate,
     })
     this.network.hold(process, SILENT, { up: true, down: true })
-    const program =
-      scenario.recipe === 'ZooKeeper'
-        ? this.#caller(scenario, client, process)
-        : scenario.recipe === 'Group'
-          ? this.#member(scenario, client, process)
-          : scenario.recipe === 'Mirror'
-            ? this.#mirror(scenario, client, process)
-            : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
+    const program = programOf(scenario, client, process, this)
     return { process, program }
   }
 
-  #member({ clients, sessionTimeout }: Scenario, client: number, runtime: SimProcess): Participant {
-    const { recorder } = this
-    const { usesSasl, group } = clients[client]!
-    const connectString = this.#connectString
-    return new GroupProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: group!, recorder })
-  }
-
-  #mirror({ clients, sessionTimeout }: Scenario, client: number, runtime: SimProcess): Participant {
-    const { recorder } = this
-    const { usesSasl, mirror } = clients[client]!
-    const connectString = this.#connectString
-    return new MirrorProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: mirror!, recorder })
-  }
-
-  #contender(
-    {
-      seed,
-      clients,
-      sessionTimeout,
-      recipe,
-      network,
-      semaphore,
-    }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group' | 'Mirror'> },
-    client: number,
-    runtime: SimProcess,
-  ): Participant {
-    const { world, recorder } = this
-    const resource = this.#resource
-    const underWay = new Random(seed, `outside ${client}`)
-    return new Program({
-      client,
-      runtime,
-      connectString: this.#connectString,
-      sessionTimeout,
-      recipe,
-      plan: clients[client]!,
-      semaphore,
-      recorder,
-      writeOutside: (attempt, kind, fence) => {
-        world.after(underWay.below(network.latency * 4 + 1), () => {
-          recorder.add({ type: 'fenced', attempt, kind, fence, isAccepted: resource.serve(kind, fence) })
-        })
-      },
-    })
-  }
-
-  #caller({ clients, sessionTimeout }: Scenario, client: number, process: SimProcess): Participant {
-    const { recorder, lines, lookUps } = this
-    const { usesSasl = false, calls } = clients[client]!
-    const moment = () => recorder.moment()
-    return new Caller({
-      client,
-      runtime: process,
-      tapped: (term) => wiretap(process, { client, usesSasl, lines, lookUps, moment, term }),
-      connectString: this.#connectString,
-      sessionTimeout,
-      usesSasl,
-      plan: calls!,
-      note: (happening) => recorder.note(happening),
-    })
-  }
-
-  get #connectString(): string {
+  get connectString(): string {
     const hosts = this.resolver?.names ?? this.model.members.map(({ name }) => name)
     return hosts.map((host) => `${host}:2181`).join()
   }
