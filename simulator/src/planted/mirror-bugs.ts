@@ -38,6 +38,16 @@ export const mirrorBugs: readonly PlantedBug[] = (
       ],
     },
     {
+      name: 'an old node goes though a newer one is below it',
+      edits: [
+        {
+          in: 'Copy.#removeBelow',
+          find: 'if (isOld && tree.childCount(each) === 0)',
+          replace: 'if (isOld)',
+        },
+      ],
+    },
+    {
       name: 'a child of a list that an event has named first is not waited for',
       edits: [
         {

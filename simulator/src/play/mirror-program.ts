@@ -82,6 +82,7 @@ export class MirrorProgram implements Participant {
   async #writeOnce(path: string, how: TreeWrite['how'], index: string): Promise<unknown> {
     const zk = this.#zk!
     const text = `${this.#options.client}.${index}`
+    const chain = [path, `${path}/a`, `${path}/a/a`]
     switch (how) {
       case 'create':
         return await zk.create(path, text, { parents: true })
@@ -95,6 +96,15 @@ export class MirrorProgram implements Participant {
         return await zk.multi([op.delete(path), op.create(path, text)])
       case 'branch':
         return await zk.multi([op.create(path, text), op.create(`${path}/a`, text)])
+      case 'chain':
+        return await zk.multi(chain.map((each) => op.create(each, text)))
+      case 'chainAgain': {
+        const upwards = chain.toReversed()
+        return await zk.multi([
+          ...upwards.map((each) => op.delete(each)),
+          ...chain.map((each) => op.create(each, text)),
+        ])
+      }
     }
   }
 

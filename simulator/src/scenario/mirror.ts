@@ -23,24 +23,31 @@ export interface MirrorUse {
 export interface TreeWrite {
   readonly after: number
   readonly path: string
-  /** `again` deletes the node and makes it again in one transaction; `branch` makes it with another one below it, so. */
-  readonly how: 'create' | 'set' | 'delete' | 'again' | 'branch' | 'ephemeral'
+  /**
+   * `again` deletes the node and makes it again in one transaction. `branch` makes it with another one below it, `chain` with two,
+   * and `chainAgain` deletes these three and makes them again, in one transaction, too.
+   */
+  readonly how: 'create' | 'set' | 'delete' | 'again' | 'branch' | 'chain' | 'chainAgain' | 'ephemeral'
   /** Whether the next write waits until it has settled. */
   readonly waits: boolean
 }
 
 const NAMES = ['a', 'b', 'c']
+const writes = ['create', 'create', 'create', 'set', 'set', 'delete', 'again', 'branch', 'ephemeral'] as const
+const chains = ['chain', 'chain', 'chainAgain', 'chainAgain', 'set', 'again', 'delete'] as const
 
 export function drawMirror(random: Random, sessionTimeout: number): MirrorPlan {
-  const pause = () => random.below(random.one([1, 1, 10, 100, 1_000, sessionTimeout]))
+  const isOfChains = random.chance(0.3)
+  const pause = () => random.below(random.one(isOfChains ? [1, 1, 10, 10] : [1, 1, 10, 100, 1_000, sessionTimeout]))
   const anyPath = () =>
     random.chance(0.05)
       ? ''
-      : Array.from({ length: random.one([1, 1, 2, 2, 3]) }, () => `/${random.one(NAMES)}`).join('')
+      : Array.from({ length: random.one(isOfChains ? [1] : [1, 1, 2, 2, 3]) }, () => `/${random.one(names)}`).join('')
+  const names = isOfChains ? NAMES.slice(0, 2) : NAMES
   const write = (): TreeWrite => ({
     after: pause(),
     path: anyPath(),
-    how: random.one(['create', 'create', 'create', 'set', 'set', 'delete', 'again', 'branch', 'ephemeral']),
+    how: random.one(isOfChains ? chains : writes),
     waits: random.chance(0.5),
   })
   const use = (isLast: boolean): MirrorUse => ({

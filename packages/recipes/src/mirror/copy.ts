@@ -87,11 +87,16 @@ export class Copy {
     for (const feed of this.#feeds) feed.leave()
   }
 
-  /** Removes what is below a node and was made before `czxid`, the deepest first. */
+  /**
+   * Removes what is below a node and was made before `czxid`, the deepest first. An old node with a newer child stays: it was made
+   * again, too, and is still to be read.
+   */
   #removeBelow(id: number, czxid?: bigint): void {
     const { tree } = this
-    const below = tree.ids(id).subarray(1).reverse()
-    for (const each of below) if (czxid === undefined || tree.czxid(each) < czxid) this.#remove(each, tree.path(each))
+    for (const each of tree.ids(id).subarray(1).reverse()) {
+      const isOld = czxid === undefined || tree.czxid(each) < czxid
+      if (isOld && tree.childCount(each) === 0) this.#remove(each, tree.path(each))
+    }
   }
 
   #remove(id: number, path: string): void {
