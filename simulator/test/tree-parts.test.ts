@@ -28,9 +28,14 @@ describe('TreeParts', () => {
   })
 
   test('TreeParts.readBy takes all parts for a request of which it knows no node', () => {
-    const ops = [{ name: 'getData', path: '/a' }, { name: 'sync' }]
+    const ops = [{ name: 'getData', path: '/a' }, { name: 'removeWatches' }]
     expect(parts.readBy({ type: 'frame', bytes: new Uint8Array(), ops })).toBe(allParts)
     expect(parts.readBy({ type: 'closed' })).toBe(allParts)
+  })
+
+  test('TreeParts.readBy takes no part for a sync', () => {
+    const ops = [{ name: 'getData', path: '/a' }, { name: 'sync' }]
+    expect(parts.readBy({ type: 'frame', bytes: new Uint8Array(), ops })).toBe(part(0))
   })
 
   test('TreeParts.writtenBy adds the part of the parent, whose children change', () => {

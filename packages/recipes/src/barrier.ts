@@ -4,7 +4,7 @@ import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkACL, checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './queue/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
-import { WaitLimit } from './queue/wait.ts'
+import { WaitLimit, within } from './queue/wait.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -53,7 +53,10 @@ export class Barrier {
    * with `outcomeUnknown` if it may still happen.
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
-    await this.#write('set', options, async (signal, sending) => {
+    checkWait('set', options, waitOptions)
+    options.signal?.throwIfAborted()
+    await within({ zk: this.#zk, path: this.path }, 'set', options, async ({ signal: over }, sending) => {
+      const signal = over!
       const creating = { acl: this.#acl, signal }
       const create = () => {
         sending()
@@ -70,7 +73,10 @@ export class Barrier {
    * meanwhile stays closed, even if an answer is lost. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
-    await this.#write('remove', options, async (signal, sending) => {
+    checkWait('remove', options, waitOptions)
+    options.signal?.throwIfAborted()
+    await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal: over }, sending) => {
+      const signal = over!
       const first = await this.#read(signal)
       for (let stat = first; stat !== undefined && stat.czxid === first?.czxid; stat = await this.#read(signal)) {
         sending()
@@ -90,8 +96,8 @@ export class Barrier {
   }
 
   /**
-   * Resolves when the barrier is open: at once if it was open at the call, and otherwise when it is removed, even if another
-   * program closes it again at once. It goes on after a lost connection and after an expired session.
+   * Resolves when the barrier is open: at once if it is open when the first request is executed, and otherwise when it is removed
+   * after that, even if another program closes it again at once. It goes on after a lost connection and after an expired session.
    */
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
@@ -123,7 +129,8 @@ export class Barrier {
   }
 
   async #watch(signal: AbortSignal): Promise<({ stat: Stat | undefined } & Watched) | undefined> {
-    return await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options))
+    const discard = (watch: Watched) => void watch.unwatch().catch(() => {})
+    return await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), discard)
   }
 
   async #read(signal: AbortSignal): Promise<Stat | undefined> {
@@ -132,45 +139,31 @@ export class Barrier {
 
   /**
    * Reads behind a committed request, in its session: so all that was committed before the call is seen. A sync is not enough: a
-   * leader that lags answers it at once. undefined if the request has found no node.
+   * leader that lags answers it at once. Both are sent in one segment, so that hardly anything is committed between them.
+   * undefined if the request has found no node. What is read then is discarded.
    */
-  async #behindCheck<T>(signal: AbortSignal, read: (options: CallOptions) => Promise<T>): Promise<T | undefined> {
+  async #behindCheck<T>(
+    signal: AbortSignal,
+    read: (options: CallOptions) => Promise<T>,
+    discard: (unused: T) => void = () => {},
+  ): Promise<T | undefined> {
     const zk = this.#zk
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, signal }, 'NoNode')
+      const checking = zk.multi([op.check(this.path)], options)
+      const reading = read(options)
       try {
-        await zk.multi([op.check(this.path)], options)
+        await checking
       } catch (error) {
-        if (KeeperError.is(error, 'NoNode')) return undefined
         // It exists, and may not be read.
-        if (!KeeperError.is(error, 'NoAuth')) throw error
+        if (KeeperError.is(error, 'NoAuth')) return await reading
+        reading.then(discard, () => {})
+        if (KeeperError.is(error, 'NoNode')) return undefined
+        throw error
       }
-      return await read(options)
+      return await reading
     }
     return await retryAcrossSessions(zk, checkAndRead, signal)
-  }
-
-  /** Limits a write. `sending` is to be called before a request that may happen after the end. */
-  async #write(
-    name: 'set' | 'remove',
-    options: BarrierWaitOptions,
-    write: (signal: AbortSignal, sending: () => void) => Promise<void>,
-  ): Promise<void> {
-    checkWait(name, options, waitOptions)
-    const { runtime, session } = this.#zk
-    const { timeout = session.timeout, signal } = options
-    signal?.throwIfAborted()
-    let outcomeUnknown = false
-    const late = () => new KeeperError('RequestTimeout', { op: name, path: this.path, outcomeUnknown })
-    const limit = new WaitLimit(runtime, { signals: [signal], timeout: { after: timeout, error: late } })
-    const sending = () => {
-      outcomeUnknown = true
-    }
-    try {
-      await limit.asking((over) => write(over, sending))
-    } finally {
-      limit.stop()
-    }
   }
 }
 

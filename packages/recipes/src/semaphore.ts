@@ -100,7 +100,9 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   async resize(permits: number, options: CallOptions = {}): Promise<void> {
     checkCall('resize', options)
     checkPermits(permits)
-    await within(this.#queue, 'resize', options, (limited) => this.#stored.resize(permits, limited))
+    const { zk } = this.#queue
+    const resize = (limited: CallOptions, sending: () => void) => this.#stored.resize(permits, limited, sending)
+    await within({ zk, path: this.path }, 'resize', options, resize)
   }
 
   /** The stored number of permits; undefined when none is stored yet. */
@@ -148,8 +150,8 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
   }
 
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
-    const { leases, stored } = this.#wanted
-    const present = await stored.agree(options.session)
+    const { leases, stored, count } = this.#wanted
+    const present = await stored.agree(options.session, count)
     checkRoom(this.#wanted, present.permits)
     if (await super.hasBlocker(options)) return true
     return !hasRoom(this.#wanted, await leases.list(options), present.permits)

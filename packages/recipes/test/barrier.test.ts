@@ -52,6 +52,22 @@ describe('Barrier', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
+  test('Barrier.wait misses no removal behind its first request, even if the barrier is set again at once', async () => {
+    const { scene, zk } = await prepared()
+    const { nodes } = scene.ensemble
+    nodes.create(PATH)
+    scene.network.latency = () => 50
+    for (const removedAfter of [51, 75, 99, 120, 199]) {
+      const waiting = outcome(new Barrier(zk, PATH).wait())
+      await scene.world.advance(removedAfter)
+      nodes.delete(PATH)
+      nodes.create(PATH)
+      await scene.world.advance(1_000)
+      expect([removedAfter, waiting.status]).toEqual([removedAfter, 'fulfilled'])
+    }
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
   test.each(['cut', 'expire'] as const)(
     'Barrier.wait misses no removal while it has no connection (%s)',
     async (how) => {

@@ -420,6 +420,27 @@ describe('Mirror', () => {
     expect((await scene.start(mirror.synced())).error).toBe(replay.reading.error)
   })
 
+  test.each([
+    ['first', 'last'],
+    ['last', 'first'],
+  ])('Mirror whose connection was away when many nodes moved from %s to %s has never too many', async (from, to) => {
+    const { scene, zk, nodes } = await prepared()
+    for (const folder of ['first', 'last']) nodes.create(`${ROOT}/${folder}`)
+    for (let n = 0; n < 400; n++) nodes.create(`${ROOT}/${from}/${n}`)
+    const mirror = await open(scene, zk, { maxNodes: 450 })
+    const { size } = mirror
+    scene.refuse()
+    scene.cut(zk)
+    for (let n = 0; n < 400; n++) {
+      nodes.delete(`${ROOT}/${from}/${n}`)
+      nodes.create(`${ROOT}/${to}/${n}`)
+    }
+    scene.accept()
+    await scene.world.advance(10_000)
+    expect([mirror.signal.aborted, mirror.isStale, mirror.size]).toEqual([false, false, size])
+    expect(mirror.children(`${ROOT}/${to}`)).toHaveLength(400)
+  })
+
   test('Mirror.open rejects when there are more bytes than maxBytes', async () => {
     const { scene, zk, nodes } = await prepared()
     nodes.create(`${ROOT}/large`, { data: 'x'.repeat(1_000) })

@@ -248,3 +248,18 @@ describe('A barrier behind the begin of a comparison', () => {
     expect(scene.barrier().isPassed).toBe(true)
   })
 })
+
+test('ReadQueue compares the nodes that it has before it reads new ones: those that are gone make room', async () => {
+  const many = Array.from({ length: 300 }, (_, number) => `/a/n${number}`)
+  const scene = new Scene(...many)
+  await scene.start()
+  scene.queue.addChildren(scene.job('/a'), ['new'])
+  await scene.done('/a')
+  const order: string[] = []
+  while (scene.paths.length > 0) {
+    order.push(scene.paths.includes('/a/new') ? 'new' : 'known')
+    await scene.done(scene.paths.find((path) => path !== '/a/new') ?? '/a/new')
+  }
+  // It is read as soon as the last of the others is under way.
+  expect(order.indexOf('new')).toBe(many.length - 255)
+})

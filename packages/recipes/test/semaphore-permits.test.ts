@@ -63,19 +63,40 @@ describe('The stored number of permits', () => {
   })
 
   test('Semaphore of the new number is not refused by a server that still shows the old one', async () => {
-    const scene = new Scene({ members: 3 })
-    prepare(scene, 3)
-    const follower = scene.ensemble.members.find(({ role }) => role === 'follower')!
-    for (const member of scene.ensemble.members) if (member !== follower) member.refuse()
-    const behind = await scene.client()
-    for (const member of scene.ensemble.members) member.accept()
-    follower.refuse()
-    const operator = await scene.client()
-    follower.lag(200)
+    const { scene, behind, operator } = await lagging(3)
     await scene.done(semaphoreOf(operator).resize(5))
     const acquiring = outcome(semaphoreOf(behind, { permits: 5 }).acquire())
     await scene.world.advance(1_000)
     expect(acquiring.value.isHeld()).toBe(true)
+  })
+
+  test('Semaphore of the old number is refused by a server that still shows it', async () => {
+    const { scene, behind, operator } = await lagging(3)
+    await scene.done(semaphoreOf(operator).resize(5))
+    for (const how of ['acquire', 'tryAcquire'] as const) {
+      const acquiring = outcome<unknown>(semaphoreOf(behind, { permits: 3 })[how]())
+      await scene.world.advance(1_000)
+      expect(acquiring.error).toMatchObject({ name: 'PermitsError', permits: 3, stored: 5 })
+    }
+  })
+
+  test('Semaphore.acquire of as many permits as are stored is not refused by a server that shows fewer', async () => {
+    for (const how of ['acquire', 'tryAcquire'] as const) {
+      for (const isKnown of [true, false]) {
+        const { scene, behind, operator } = await lagging(3)
+        const semaphore = semaphoreOf(behind)
+        if (isKnown) {
+          const acquiring = outcome(semaphore.acquire())
+          await scene.world.advance(1_000)
+          void acquiring.value.release()
+          await scene.world.advance(1_000)
+        }
+        await scene.done(semaphoreOf(operator).resize(5))
+        const acquiring = outcome(semaphore[how]({ count: 4 }))
+        await scene.world.advance(1_000)
+        expect(acquiring.value!.permits).toHaveLength(4)
+      }
+    }
   })
 
   test('Semaphore without a number rejects where none is stored, and follows the one that is', async () => {
@@ -103,7 +124,45 @@ describe('The stored number of permits', () => {
   })
 })
 
+/** A client at a follower that is 200 ms behind, and one elsewhere. */
+async function lagging(permits: number) {
+  const scene = new Scene({ members: 3 })
+  prepare(scene, permits)
+  const follower = scene.ensemble.members.find(({ role }) => role === 'follower')!
+  for (const member of scene.ensemble.members) if (member !== follower) member.refuse()
+  const behind = await scene.client()
+  for (const member of scene.ensemble.members) member.accept()
+  follower.refuse()
+  const operator = await scene.client()
+  follower.lag(200)
+  return { scene, behind, operator }
+}
+
 describe('Semaphore.resize', () => {
+  test('Semaphore.resize at a server that still shows this number stores it again', async () => {
+    const { scene, behind, operator } = await lagging(5)
+    await scene.done(semaphoreOf(operator).resize(3))
+    const resizing = outcome(semaphoreOf(behind).resize(5))
+    await scene.world.advance(1_000)
+    expect(resizing.status).toBe('fulfilled')
+    expect(await scene.done(semaphoreOf(operator).permits())).toBe(5)
+  })
+
+  test('Semaphore.resize that times out says whether its number may be stored, and names its path', async () => {
+    const scene = new Scene()
+    prepare(scene, 5)
+    const zk = await scene.client()
+    for (const op of ['getData', 'setData'] as const) {
+      scene.ensemble.faults.delayReply({ op, ms: 1_000 })
+      const resizing = outcome<unknown>(semaphoreOf(zk).resize(3, { timeout: 100 }))
+      await scene.world.advance(200)
+      const outcomeUnknown = op === 'setData'
+      expect(resizing.error).toMatchObject({ name: 'KeeperError', code: 'RequestTimeout', path: PATH, outcomeUnknown })
+      scene.ensemble.faults.clear()
+      await scene.world.advance(RECONNECTED)
+    }
+  })
+
   test('Semaphore.resize to more wakes the first in line, and every other object follows', async () => {
     const scene = new Scene({ members: 3 })
     prepare(scene, 1)

@@ -14,7 +14,11 @@ export class TreeParts {
 
   readBy(item: Upward): Parts {
     if (item.type !== 'frame') return allParts
-    return item.ops.reduce((parts, { path }) => parts | (path === undefined ? allParts : this.#of(path)), 0)
+    return item.ops.reduce((parts, { name, path }) => {
+      // A sync reads nothing of the tree.
+      if (name === 'sync') return parts
+      return parts | (path === undefined ? allParts : this.#of(path))
+    }, 0)
   }
 
   /** A node that is created or deleted changes its parent, too. */

@@ -8,8 +8,8 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Barrier.#behindCheck',
-        find: 'await zk.multi([op.check(this.path)], options)',
-        replace: 'await Promise.resolve()',
+        find: 'const checking = zk.multi([op.check(this.path)], options)',
+        replace: 'const checking = Promise.resolve()',
       },
     ],
   },

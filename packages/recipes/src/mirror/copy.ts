@@ -65,11 +65,11 @@ export class Copy {
     this.#flush()
   }
 
-  /** Throws if so many nodes more are too many. */
-  check(more: number): void {
+  /** Throws if so many nodes more are too many, unless some that are in the copy may be gone. */
+  check(more: number, mayBeGone = () => false): void {
     const found = this.tree.size + more
     const { maxNodes } = this.#bounds
-    if (found > maxNodes) throw new MirrorTooLargeError(this.tree.root, 'maxNodes', maxNodes, found)
+    if (found > maxNodes && !mayBeGone()) throw new MirrorTooLargeError(this.tree.root, 'maxNodes', maxNodes, found)
   }
 
   /** The content is whole: as the servers have it, after it was not. */

@@ -122,7 +122,7 @@ export class NodeReader {
         this.#watching.keep(path, 'list', list)
         const added = this.#listed(id, job, list.children, list.stat.pzxid)
         this.#seenIn(list.stat)
-        if (this.#paths.hasAll) this.#copy.check(added.length)
+        this.#checkRoom(job, added.length)
         this.#queue.addChildren(job, added)
       },
     )
@@ -139,8 +139,13 @@ export class NodeReader {
     if (tree.pzxid(id) === stat.pzxid) return false
     if (stat.numChildren === 0) this.#listed(id, job, [], stat.pzxid)
     // One of the children may be that of the system.
-    else if (tree.childCount(id) === 0 && this.#paths.hasAll) this.#copy.check(stat.numChildren - 1)
+    else if (tree.childCount(id) === 0) this.#checkRoom(job, stat.numChildren - 1)
     return stat.numChildren > 0
+  }
+
+  /** Throws before so many nodes more are read, if they are certainly too many. */
+  #checkRoom(job: Job, more: number): void {
+    if (this.#paths.hasAll) this.#copy.check(more, () => this.#queue.isComparing(job))
   }
 
   /** The names that are new. */

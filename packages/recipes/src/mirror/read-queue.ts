@@ -81,6 +81,13 @@ export class ReadQueue {
     this.#reader = undefined
   }
 
+  /** Whether nodes beside that of this job are still to be compared. */
+  isComparing(job: Job): boolean {
+    if (this.#comparison !== undefined) return true
+    for (const each of this.#underWay.values()) if (each !== job && (each.needs & Needs.comparison) !== 0) return true
+    return false
+  }
+
   /** An event says that something of this node may have changed. */
   report(path: string, needs: number): void {
     if (!this.#paths.isInside(path)) return
@@ -177,7 +184,8 @@ export class ReadQueue {
       this.#waiting.delete(path)
       return job
     }
-    return this.#nextOfListings() ?? this.#nextOfComparison()
+    // The nodes that are gone are found before new ones are added: so the copy has no more nodes than there are.
+    return this.#nextOfComparison() ?? this.#nextOfListings()
   }
 
   #nextOfListings(): Job | undefined {

@@ -171,18 +171,25 @@ export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unk
   }
 }
 
-/** Settles as `look` does, which may make several calls. If they take too long in total, it rejects with `RequestTimeout`. */
+/**
+ * Settles as `call` does, which may make several requests. If they take too long in total, it rejects with `RequestTimeout`: with
+ * `outcomeUnknown` if `sending` was called, which must be called before a request that may be executed after the end.
+ */
 export async function within<T>(
   { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,
   options: CallOptions,
-  look: (limited: CallOptions) => Promise<T>,
+  call: (limited: CallOptions, sending: () => void) => Promise<T>,
 ): Promise<T> {
   const { signal, timeout = (options.session ?? zk.session).timeout } = options
-  const late = () => new KeeperError('RequestTimeout', { op, path })
+  let outcomeUnknown = false
+  const sending = () => {
+    outcomeUnknown = true
+  }
+  const late = () => new KeeperError('RequestTimeout', { op, path, outcomeUnknown })
   const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
   try {
-    return await limit.asking((signal) => look({ ...options, timeout, signal }))
+    return await limit.asking((signal) => call({ ...options, timeout, signal }, sending))
   } finally {
     limit.stop()
   }

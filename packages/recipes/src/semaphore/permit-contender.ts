@@ -95,7 +95,8 @@ export class PermitContender implements Competitor {
 
   async compete(): Promise<Grant> {
     // The first in line reads it anyway. Here a wrong number is found before it queues.
-    if (!this.#stored.isAgreed) checkRoom(this.#wanted, (await this.#stored.agree(this.session)).permits)
+    if (!this.#stored.isAgreed)
+      checkRoom(this.#wanted, (await this.#stored.agree(this.session, this.#wanted.count)).permits)
     const { node, last } = await this.#contender.reachFront()
     this.#last = last
     for (;;) {
@@ -144,7 +145,7 @@ export class PermitContender implements Competitor {
         this.#stored.read(this.#pinned),
         touchFor(this.#zk, this.session, this.#options),
       ])
-      if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session))) }
+      if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session, this.#wanted.count))) }
       // This server is behind the one that sent the event. Behind a commit all reads are later than that.
       await this.#contender.confirm()
     }

@@ -52,45 +52,55 @@ export class StoredPermits {
 
   /**
    * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ,
-   * unless they were the same before.
+   * unless they were the same before. A number below `count` is one that is stored now.
    */
-  async agree(session: Session): Promise<Permits> {
+  async agree(session: Session, count: number): Promise<Permits> {
     const { pinned } = SessionOptions.of(session)
-    for (let isRecent = false; ;) {
-      const stored = await this.#read(pinned)
+    // A server that is behind may show what was stored before.
+    for (let isRecent = !this.#isAgreed; ; isRecent = true) {
+      const stored = await (isRecent ? this.#readRecent(pinned) : this.#read(pinned))
       const present = isSet(stored)
-      if (present !== undefined && (this.#isAgreed || present.permits === (this.#expected ?? present.permits))) {
+      if (present === undefined && this.#expected !== undefined) {
+        await this.#write(stored, this.#expected, pinned)
+        continue
+      }
+      const isExpected =
+        present !== undefined && (this.#isAgreed || present.permits === (this.#expected ?? present.permits))
+      if (isExpected && (isRecent || present.permits >= count)) {
         this.#isAgreed = true
         return present
       }
-      if (present === undefined && this.#expected !== undefined) {
-        await this.#write(stored, this.#expected, pinned)
-      } else if (isRecent) {
-        throw new PermitsError(this.path, this.#expected, present?.permits)
-      } else {
-        // A server that is behind may show what was stored before.
-        await retry(this.#zk, () => this.#zk.sync(this.path, pinned))
-        isRecent = true
-      }
+      if (isRecent) throw new PermitsError(this.path, this.#expected, present?.permits)
     }
   }
 
   /**
-   * Stores this number. Of two at once the later one lasts. If an answer was lost and the node has changed since, the change
-   * was this one, or came after it: the number is not stored again.
+   * Stores this number, also if it is stored already: what a server shows may be old. Of two at once the later one lasts. If an
+   * answer was lost and the node has changed since, the change was this one, or came after it: the number is not stored again.
+   * `sending` is called before each write.
    */
-  async resize(permits: number, options: CallOptions): Promise<void> {
+  async resize(permits: number, options: CallOptions, sending: () => void): Promise<void> {
     /** The version before a write whose outcome is not known. */
     let before: number | undefined
     for (;;) {
-      const stored = await this.#read(options)
+      const stored = await this.#readRecent(options)
       const version = stored?.version ?? -1
-      if (stored?.permits === permits || version !== (before ?? version)) break
+      if (version !== (before ?? version)) break
+      sending()
       const outcome = await this.#write(stored, permits, options)
       if (outcome === 'stored') break
       if (outcome === 'unknown') before = version
     }
     this.#isAgreed = true
+  }
+
+  /** Reads behind a sync. Both are sent in one segment. */
+  async #readRecent(options: CallOptions): Promise<Stored | undefined> {
+    const syncing = retry(this.#zk, () => this.#zk.sync(this.path, options), options.signal)
+    syncing.catch(() => {})
+    const stored = await this.#read(options)
+    await syncing
+    return stored
   }
 
   async #read(options: CallOptions): Promise<Stored | undefined> {
