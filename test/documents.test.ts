@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { root } from './workspace.ts'
+import { published, root, sourcesIn } from './workspace.ts'
 
 const folders = [
   'packages/client/test',
@@ -139,4 +139,25 @@ test('every relative link leads to a file, and to a heading of it', () => {
     return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).includes(anchor)
   })
   expect(dead).toEqual([])
+})
+
+test('ARCHITECTURE.md names no member that its class does not have', () => {
+  // ZooKeeper's own classes, and those of JavaScript, are not in the sources. `@zk/testing` has classes of the same names.
+  const sources = published
+    .filter(({ folder }) => folder !== 'packages/testing')
+    .flatMap(({ folder }) => sourcesIn(`${folder}/src`))
+    .concat(sourcesIn('simulator/src'))
+    .map(read)
+  const names = [...read('ARCHITECTURE.md').matchAll(/`([A-Z]\w+)\.(#?[a-z]\w*)`/g)]
+  const named = names.flatMap(([, type, member]) => {
+    const declaring = sources.filter((text) =>
+      new RegExp(`^export (abstract )?(class|interface) ${type}\\b`, 'm').test(text),
+    )
+    return declaring.length === 0 ? [] : [{ name: `${type}.${member}`, declaring, member: member! }]
+  })
+  expect(named.length).toBeGreaterThan(50)
+  const isDeclared = (text: string, member: string) =>
+    new RegExp(`^  [\\w ]*?\\*?${member}\\b *[(<:=?!;]`, 'm').test(text)
+  const dead = named.filter(({ declaring, member }) => !declaring.some((text) => isDeclared(text, member)))
+  expect(dead.map(({ name }) => name)).toEqual([])
 })
