@@ -118,7 +118,10 @@ export class NodeReader {
         const id = tree.find(path)
         const isThere = typeof list !== 'string' && id !== undefined && list.stat.czxid === tree.czxid(id)
         // It was deleted, made again, or may not be read any more.
-        if (!isThere) return this.#queue.enqueue(path, Needs.data | Needs.comparison, job.epoch)
+        if (!isThere) {
+          if (typeof list !== 'string') this.#discard(path, list)
+          return this.#queue.enqueue(path, Needs.data | Needs.comparison, job.epoch)
+        }
         this.#watching.keep(path, 'list', list)
         const added = this.#listed(id, job, list.children, list.stat.pzxid)
         this.#seenIn(list.stat)
@@ -126,6 +129,12 @@ export class NodeReader {
         this.#queue.addChildren(job, added)
       },
     )
+  }
+
+  /** No watch of the path stays. Otherwise the watch of this list would count as that of the next one. */
+  #discard(path: string, list: ListRead): void {
+    this.#watching.keep(path, 'list', list)
+    this.#watching.forget(path)
   }
 
   /** Whether the list of the children must be read. Without children it is known. */
