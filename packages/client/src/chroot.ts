@@ -14,11 +14,12 @@ export class Chroot {
   /** Turns a path of the caller into the path at the server. Throws a `TypeError` for an invalid path. */
   absolute(path: string, options: ValidatePathOptions = {}): string {
     validatePath(path, options)
-    // The server appends a number after the slash. Without the slash the new node would be beside the chroot.
+    // For a sequential create at `/` the slash stays: the server appends a number, and the new node is /app/0000000001, not
+    // /app0000000001, which is beside the chroot.
     return path === '/' && this.#prefix !== '' && !options.sequential ? this.#prefix : this.#prefix + path
   }
 
-  /** Turns a path at the server into the path of the caller. */
+  /** Turns a path at the server into the path of the caller. A path outside of the chroot stays as it is. */
   relative(path: string): string {
     if (this.#prefix === '') return path
     if (path === this.#prefix) return '/'
@@ -27,4 +28,4 @@ export class Chroot {
 }
 
 /** For paths that are already those at the server: adds no prefix. */
-export const wholeTree = new Chroot()
+export const noChroot = new Chroot()

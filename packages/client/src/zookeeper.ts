@@ -1,7 +1,7 @@
 import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { type CallOptions, type EnsureOptions, expecting, type ParentsOptions } from './call-options.ts'
-import { Chroot, wholeTree } from './chroot.ts'
+import { Chroot, noChroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
@@ -299,12 +299,12 @@ export class ZooKeeper {
 
   /** The configuration of the ensemble. Its servers need not be those of the connect string. */
   getConfig(options: CallOptions = {}): Promise<NodeConfig> {
-    return this.#call(getConfig, [CONFIG_NODE], options, wholeTree)
+    return this.#call(getConfig, [CONFIG_NODE], options, noChroot)
   }
 
   /** Like `getConfig`, with a watch. `changed` resolves after a reconfiguration; its `path` is that of the config node. */
   getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
-    return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
+    return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, noChroot)
   }
 
   /**
@@ -513,12 +513,7 @@ export class ZooKeeper {
   /** Makes the function that creates missing nodes. Their paths already include the chroot. */
   #maker(acl: CreateOptions['acl'], options: CallOptions): MakeNode {
     return (path, mode, timeout) =>
-      this.#submit(
-        create,
-        [path, undefined, { mode, acl }],
-        expecting({ ...options, timeout }, 'NodeExists'),
-        wholeTree,
-      )
+      this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), noChroot)
   }
 
   // Every public operation has exactly one await of ours: so promises settle in the order of the replies.

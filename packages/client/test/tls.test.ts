@@ -185,9 +185,9 @@ describe('ConnectError', () => {
 
   test('ConnectError reports a certificate for another host or address', async () => {
     const server = await secure(authority.forHosts('zk1.example'))
-    expect(await failure(server, { ca })).toMatch(/is for another: .*127\.0\.0\.1.*give tls\.servername/)
+    expect(await failure(server, { ca })).toMatch(/is for another host name: .*127\.0\.0\.1.*give tls\.servername/)
     const tls = { ca, servername: 'zk2.example' }
-    expect(await failure(server, tls)).toMatch(/is for another: .*zk2\.example/)
+    expect(await failure(server, tls)).toMatch(/is for another host name: .*zk2\.example/)
   })
 
   test('ConnectError reports a certificate for another host than the name, whatever its address', async () => {
@@ -199,7 +199,7 @@ describe('ConnectError', () => {
     await (await connect(`zk1.example:${port}`, { tls: { ca }, runtime })).close()
     const options = { tls: { ca }, runtime, connectTimeout: 500 }
     const error: unknown = await connect(`zk2.example:${port}`, options).catch((error: unknown) => error)
-    expect(error).toHaveProperty('message', expect.stringMatching(/is for another: .*zk2\.example/))
+    expect(error).toHaveProperty('message', expect.stringMatching(/is for another host name: .*zk2\.example/))
   })
 
   test('ConnectError reports a certificate whose time is over, or has not come', async () => {

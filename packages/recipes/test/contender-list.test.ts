@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Ahead } from '../src/queue/contender-list.ts'
 import { type ContenderName, type Kind, parseName } from '../src/queue/names.ts'
 import { candidate, exclusive, reader, writer } from '../src/queue/roles.ts'
-import { areInOrder, bySequence } from '../src/queue/sequences.ts'
+import { giveOrder, bySequence } from '../src/queue/sequences.ts'
 import { pick, SeededRandom } from '../../client/test/support/random.ts'
 import { listOf } from './support/lists.ts'
 
@@ -96,7 +96,7 @@ test(`ContenderList says of ${LISTS} lists at random what parsing all names says
     const expected = oracle(names, kinds)
     // Each question has a list of its own: none may profit from the names that another has parsed.
     const list = () => listOf(kinds, names)
-    expect(list().isInOrder).toBe(areInOrder(expected.all))
+    expect(list().isInOrder).toBe(giveOrder(expected.all))
     if (list().isInOrder) ordered++
     expect(list().all).toEqual(expected.all)
     for (const own of expected.all) {
@@ -133,7 +133,7 @@ test.each([
       ]) {
         const names = [changed, behind]
         const expected = oracle(names, kinds)
-        expect(listOf(kinds, names).isInOrder).toBe(areInOrder(expected.all))
+        expect(listOf(kinds, names).isInOrder).toBe(giveOrder(expected.all))
         expect(listOf(kinds, names).below(9).last(1)).toEqual(expected.below(9).slice(-1))
         expect(listOf(kinds, names).everyone.last(1)).toEqual(expected.all.slice(-1))
       }

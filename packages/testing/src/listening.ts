@@ -42,7 +42,7 @@ const TLS_OPTIONS = [
   'ciphers',
 ] as const satisfies readonly (keyof TestTlsOptions)[]
 
-/** The addresses of an ensemble. */
+/** The options of an ensemble that listens. */
 export interface ListenOptions extends EnsembleOptions {
   /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined
@@ -54,10 +54,13 @@ export interface ListenOptions extends EnsembleOptions {
 
 export const LOCALHOST = '127.0.0.1'
 
-/** The longest time until an ensemble has started, in ms, unless the ticks of its members require more. */
+/** The start timeout is at least this long, in ms. If ticks are long, it is longer. */
 const LEAST_START_TIMEOUT = 30_000
 
-/** Checks the options. Throws a `TypeError` that names the wrong option and says what would be right. */
+/**
+ * Checks `host`, `ports`, `tls` and the names of all options. Returns all options, and the default of `host`. Throws a
+ * `TypeError` that names the wrong option and says what would be right.
+ */
 export function checkListening(all: ListenOptions) {
   checkKeys('an ensemble', all, [...ENSEMBLE_OPTIONS, 'host', 'ports', 'tls'])
   const { host = LOCALHOST, ports, tls, ...options } = all

@@ -4,8 +4,9 @@ import { invalid } from './invalid.ts'
 const utf8 = new TextEncoder()
 /** Splits a long into two ints. All writers share it: each call of `long` fills it and reads it. */
 const halves = new DataView(new ArrayBuffer(8))
-/** In bytes. Most requests fit. V8 keeps so small an array among its objects, which is far cheaper than separate memory. */
+/** In bytes. Most requests fit. V8 keeps an array of this size in its own heap. That is far cheaper than separate memory. */
 const INITIAL_CAPACITY = 64
+/** The least capacity after the first growth, in bytes. */
 const NEXT_CAPACITY = 256
 /** For strings of up to this many characters a loop is faster than a call of the encoder. */
 const SHORT = 64
@@ -28,7 +29,10 @@ export class Writer {
     return this.#length
   }
 
-  /** The memory that begins with the bytes so far. These bytes stay in it, even if later bytes need other memory. */
+  /**
+   * The present memory. The bytes so far are at its beginning. If the writer grows, it takes new memory, and this one stays as
+   * it is.
+   */
   get memory(): Bytes {
     return this.#bytes
   }

@@ -318,7 +318,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'tryAcquire does not check which contenders are ahead of its node',
     edits: [
       {
-        in: 'Contender.#enterFirst',
+        in: 'Contender.#looksIfFront',
         find: 'line.isBlocked(ahead)',
         replace: 'line.isBlocked(ahead) && ahead.length < 0',
       },

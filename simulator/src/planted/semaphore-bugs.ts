@@ -9,7 +9,7 @@ export const semaphoreBugs: readonly PlantedBug[] = [
     recipe,
     edits: [
       {
-        in: 'Contender.#enterFirst',
+        in: 'Contender.#looksIfFront',
         find: 'line.isBlocked(ahead)',
         replace: 'line.isBlocked(ahead) && ahead.length < 0',
       },

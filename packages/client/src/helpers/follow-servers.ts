@@ -21,11 +21,14 @@ interface ConfiguredClient {
 
 interface Follower {
   update(servers: readonly ServerAddress[]): void
-  /** Called with the error if an error ends the following. */
+  /** Called with the error if the list is no longer kept up to date. */
   gaveUp(why: unknown): void
 }
 
-/** Sets the list now and at each change, until the signal aborts or the client ends. Resolves after the first time. */
+/**
+ * Sets the list now and at each change, until the signal aborts or the client ends. Resolves after the first time. Rejects if
+ * the first read fails, or if it has no address for clients. A later configuration without such addresses is ignored.
+ */
 export async function followServers(
   client: ConfiguredClient,
   follower: Follower,
@@ -60,7 +63,10 @@ async function keepFollowing(
   }
 }
 
-/** Reads the configuration, and repeats this after a transient failure. Returns undefined if the following is over. */
+/**
+ * Reads the configuration, and repeats this after a transient failure. Returns undefined if it gives up, if the signal has
+ * aborted, or if the session has ended.
+ */
 async function readAgain(
   client: ConfiguredClient,
   follower: Follower,

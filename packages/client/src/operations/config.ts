@@ -5,7 +5,7 @@ import type { WatchKind } from '../session/watches/watchers.ts'
 import { describe } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** The node that has the configuration (ZooDefs.CONFIG_NODE). Chroots do not apply to it: `ZooKeeper` passes `wholeTree`. */
+/** The node that has the configuration (ZooDefs.CONFIG_NODE). Chroots do not apply to it: `ZooKeeper` passes `noChroot`. */
 export const CONFIG_NODE = '/zookeeper/config'
 
 /** The result of `getConfig` and `reconfig`. */

@@ -25,7 +25,7 @@ export function tlsSetUpFailure(error: unknown): Error {
 
 function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (/ALTNAME_INVALID/.test(code)) {
-    return `the certificate of the server is for another: ${error.message}. Connect by a name that it has, or give tls.servername (${code})`
+    return `the certificate of the server is for another host name: ${error.message}. Connect by a name that it has, or give tls.servername (${code})`
   }
   if (/EXPIRED|NOT_YET_VALID/.test(code) && !/ALERT/.test(code)) {
     return `the certificate of the server is not valid at this time (${code})`

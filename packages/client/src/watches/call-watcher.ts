@@ -1,6 +1,6 @@
 // The watch that a read sets, as the caller sees it: the promise of its event, and `unwatch`. `unwatch` removes the watcher
 // here at once, and the watch at the server if nothing else of this client needs it.
-import { type Chroot, wholeTree } from '../chroot.ts'
+import { type Chroot, noChroot } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
 import type { SessionDriver } from '../session/driver/session-driver.ts'
@@ -84,7 +84,7 @@ export class CallWatcher implements OneShotWatcher {
     if (type === undefined || session.connection === undefined) return
     try {
       const removes = { path: this.path, type }
-      await session.call(prepare(removeWatches, wholeTree, [this.path, type], { removes }), {})
+      await session.call(prepare(removeWatches, noChroot, [this.path, type], { removes }), {})
     } catch (error) {
       // If the session has ended, the watch has ended, too.
       if (!session.signal.aborted) throw error

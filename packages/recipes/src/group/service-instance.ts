@@ -1,8 +1,8 @@
 // An instance of a service, and its JSON: that of Curator's JsonInstanceSerializer (ServiceInstance, ServiceType, UriSpec).
 
 /**
- * Curator's ServiceType. `DYNAMIC`: the node is ephemeral. `STATIC`, `PERMANENT`: it is not. `DYNAMIC_SEQUENTIAL`: its name ends
- * in a number. Instances that are registered here are `DYNAMIC`.
+ * Curator's ServiceType. `DYNAMIC`: the node is ephemeral. `STATIC`, `PERMANENT`: it is not. `DYNAMIC_SEQUENTIAL`: it is
+ * ephemeral, and its name ends in a number. Instances that are registered here are `DYNAMIC`.
  */
 export type ServiceType = 'DYNAMIC' | 'STATIC' | 'PERMANENT' | 'DYNAMIC_SEQUENTIAL'
 
@@ -15,8 +15,8 @@ export interface InstanceDetails {
   /** Its port with TLS. */
   sslPort?: number | undefined
   /**
-   * A value for JSON. A JVM that reads an object finds its class in `@class`; without that it reads a `java.util.Map`. Its
-   * ServiceDiscovery must be built for such payloads.
+   * A value for JSON. A JVM that reads an object finds its class in `@class`; without that it reads a `java.util.Map`. The
+   * JVM must build its ServiceDiscovery for such payloads.
    */
   payload?: unknown
   /** A URI with fields in braces, such as `{scheme}://{address}:{port}`: see `uriOf`. */
@@ -41,7 +41,7 @@ export interface ServiceInstance {
   readonly payload: unknown
   /** When it was registered, by its own clock, in ms since the epoch. */
   readonly registrationTimeUTC: number
-  /** How long its node lives. */
+  /** What kind of node it has. */
   readonly serviceType: ServiceType
   /** A URI with fields in braces; undefined for none. */
   readonly uriSpec: string | undefined
@@ -55,8 +55,9 @@ interface UriPart {
 }
 
 /**
- * The JSON of the instance, with the fields in Curator's order. What is not there is null. `enabled` is there only when it is
- * false, as Curator's own default has it: clients before CURATOR-275 know no such field.
+ * The JSON of the instance, with the fields in Curator's order. What is not there is null. The JSON has `enabled`
+ * only if it is false: clients before CURATOR-275 do not know the field, and cannot read JSON that has it. If it is missing,
+ * Curator takes it as true.
  */
 export function instanceToJSON(instance: ServiceInstance): string {
   const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } = instance
@@ -74,15 +75,18 @@ export function instanceToJSON(instance: ServiceInstance): string {
   })
 }
 
-/** Throws if the text is no JSON of an instance. Unknown fields are ignored, missing ones are as in Curator. */
+/**
+ * Throws if the text is no JSON of an instance. Unknown fields are ignored. `name` and `id` must be there. Other missing fields
+ * get Curator's defaults.
+ */
 export function instanceFromJSON(text: string): ServiceInstance {
   const json: unknown = JSON.parse(text)
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new TypeError('the JSON of an instance must be an object')
   const fields = json as Readonly<Record<string, unknown>>
   return {
-    name: given(fields, 'name', 'string'),
-    id: given(fields, 'id', 'string'),
+    name: required(fields, 'name', 'string'),
+    id: required(fields, 'id', 'string'),
     address: optional(fields, 'address', 'string'),
     port: optional(fields, 'port', 'number'),
     sslPort: optional(fields, 'sslPort', 'number'),
@@ -100,7 +104,7 @@ interface Types {
   readonly boolean: boolean
 }
 
-function given<Type extends keyof Types>(
+function required<Type extends keyof Types>(
   fields: Readonly<Record<string, unknown>>,
   field: string,
   type: Type,
@@ -122,8 +126,9 @@ function optional<Type extends keyof Types>(
 
 /**
  * The URI of an instance, as Curator builds it: `{scheme}` (`https` if it has a port with TLS, else `http`), `{name}`, `{id}`,
- * `{address}`, `{port}`, `{ssl-port}`, `{registration-time-utc}`, `{service-type}`, and `{[}`, `{]}` for braces. `variables`
- * come first, and may have other fields. A field that is not known becomes nothing. Without a `uriSpec` the URI is empty.
+ * `{address}`, `{port}`, `{ssl-port}`, `{registration-time-utc}`, `{service-type}`, and `{[}`, `{]}` for braces. If `variables`
+ * has a field of the same name, its value is used. It may have other fields, too. A field that is not known becomes
+ * nothing. Without a `uriSpec` the URI is empty.
  */
 export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string>> = {}): string {
   const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec = '' } = instance
@@ -157,6 +162,7 @@ export function partsOf(uriSpec: string): UriPart[] {
   return parts
 }
 
+/** The URI as text, with its fields in braces; undefined for none. Throws if Curator's JSON of it has no parts. */
 function uriSpecOf(json: unknown): string | undefined {
   if (json === undefined || json === null) return undefined
   const { parts } = json as { readonly parts?: unknown }

@@ -24,12 +24,15 @@ export class MirroredPaths {
     return this.#options.depth === 0
   }
 
-  /** Whether all nodes inside are mirrored. */
-  get hasAll(): boolean {
+  /** Whether there is no filter. */
+  get hasNoFilter(): boolean {
     return this.#options.filter === undefined
   }
 
-  /** Whether the root, or a path below it, may be mirrored. The filter is asked when the path is read. */
+  /**
+   * Whether depth and system nodes let this path be mirrored. The path must be the root or below it. The filter is asked when
+   * the path is read.
+   */
   isInside(path: string): boolean {
     const { root } = this
     if (path === root) return true

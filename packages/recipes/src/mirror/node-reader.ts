@@ -154,7 +154,7 @@ export class NodeReader {
 
   /** Throws before so many nodes more are read, if they are certainly too many. */
   #checkRoom(job: Job, more: number): void {
-    if (this.#paths.hasAll) this.#copy.check(more, () => this.#queue.isComparing(job))
+    if (this.#paths.hasNoFilter) this.#copy.check(more, () => this.#queue.isComparing(job))
   }
 
   /** The names that are new. */

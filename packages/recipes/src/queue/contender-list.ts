@@ -8,7 +8,7 @@
 import type { NameList } from '@zk/client/internal'
 import type { ContenderName, Kind } from './names.ts'
 import type { Rivals } from './rivals.ts'
-import { areInOrder, bySequence, isExhausted } from './sequences.ts'
+import { giveOrder, bySequence, isExhausted } from './sequences.ts'
 
 /** The contenders ahead of a contender, oldest first. */
 export interface Ahead {
@@ -72,7 +72,7 @@ export class ContenderList {
 
   /** Whether the numbers give the order of all contenders, now and while any of them waits. */
   get isInOrder(): boolean {
-    return (!this.#hasOdd && areDistinct(this.#numbers)) || areInOrder(this.all)
+    return (!this.#hasOdd && areDistinct(this.#numbers)) || giveOrder(this.all)
   }
 
   /** Whether this contender is in the list. */

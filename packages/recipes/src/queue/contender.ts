@@ -34,14 +34,15 @@ export interface Grant {
   readonly touch: RelayedTouch | undefined
 }
 
-/** What is known when a request is sent that must be committed: a touch for its lease, and the connection. */
+/** A touch and a connection, noted before a request is sent that must be committed. */
 interface Asking {
+  /** A touch for its lease; undefined if there is no lease. */
   readonly touch: RelayedTouch | undefined
   /** The connection at that time. The request may be sent on a later one. */
   readonly on: Connection | undefined
 }
 
-/** What the first lists show, and the nodes. */
+/** For each line, the look at its first list. */
 type Looks = ReadonlyMap<Line, Look<Grant>>
 
 export class Contender {
@@ -53,7 +54,7 @@ export class Contender {
   readonly #pinned: ReturnType<typeof pinnedTo>
   #entering: Promise<OwnNodes | undefined> | undefined
   #nodes: OwnNodes | undefined
-  /** Of several nodes, while it waits. */
+  /** The watches on its own nodes while it waits: with several queues, or with `detectDeadlocks`. */
   #ownWatches: readonly OwnNodeWatch[] = []
   #wait: TaskWait | undefined
   #deadlocked: ((error: unknown) => void) | undefined
@@ -87,8 +88,8 @@ export class Contender {
   }
 
   /**
-   * The paths of the contenders ahead in the last lists that have not left since, oldest first in each queue; undefined before
-   * the first list, or if not remembered.
+   * The contenders that were ahead in the last lists and have not left since: their paths, oldest first in each queue;
+   * undefined before the first list, or if not remembered.
    */
   get ahead(): readonly string[] | undefined {
     const known = this.#lines.map(({ ahead }) => ahead).filter((ahead) => ahead !== undefined)
@@ -118,7 +119,10 @@ export class Contender {
     )
   }
 
-  /** As `compete`, in the only queue, without any committed check: what follows must fail if the node is gone. */
+  /**
+   * Like `compete`, for a contender with one queue. No committed check is made, so the caller's next request must fail if the
+   * node is gone.
+   */
   reachFront(): Promise<Front<Grant>> {
     return this.#lines[0]!.reachFront(
       this.#enter(),
@@ -129,13 +133,13 @@ export class Contender {
 
   /** Creates the nodes and reads each list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
-    const fronts = await this.#enterFirst()
+    const fronts = await this.#looksIfFront()
     return fronts && (grantOf(fronts) ?? (await this.confirm()))
   }
 
-  /** As `competeOnce`, in the only queue, without the committed check at the end. */
-  async enterFirst(): Promise<OwnNode | undefined> {
-    return (await this.#enterFirst()) && this.#nodes![0]
+  /** Like `competeOnce`, for a contender with one queue. No committed check is made at the end. */
+  async enterIfFront(): Promise<OwnNode | undefined> {
+    return (await this.#looksIfFront()) && this.#nodes![0]
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
@@ -143,7 +147,10 @@ export class Contender {
     if (this.#known() === undefined) this.#synced().catch(() => {})
   }
 
-  /** Deletes the nodes. Goes on in the background until that is confirmed or the session has ended. Idempotent. */
+  /**
+   * Deletes the nodes. Resolves when that is confirmed, or when the session has ended. If a server refuses, it rejects and goes
+   * on in the background. Idempotent.
+   */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
@@ -159,8 +166,8 @@ export class Contender {
   }
 
   /**
-   * Sends a check of the nodes that is committed: at that time they exist, and so does our session. `first` is what was known
-   * when the check is sent for the first time.
+   * Sends a committed check of the nodes. It proves that they and our session exist at that time. `first` is what was noted
+   * before the check is sent for the first time.
    */
   async confirm(first?: Asking): Promise<Grant> {
     const zk = this.#zk
@@ -185,20 +192,20 @@ export class Contender {
     const nodes = await this.#entering
     if (nodes === undefined) return this.#vanished()
     this.#nodes = nodes
-    // Not by `Promise.all`: all are under way, and with one queue each turn of microtasks may put the next request into a
-    // segment of its own.
+    // `Promise.all` is not used: it takes one more microtask turn, and then the next request may leave in a segment of its own.
+    // All lists are already under way.
     const lists: ContenderList[] = []
-    let areFirst = true
+    let areAllShown = true
     for (const [index, line] of this.#lines.entries()) {
       const { name } = nodes[index]!
       line.queue.tellExhausted(name)
-      const first = await listings[index]!.catch(() => undefined)
-      const isShown = first !== undefined && first.shows(name)
-      areFirst &&= isShown
-      lists.push(isShown ? first : await line.listAgain())
+      const early = await listings[index]!.catch(() => undefined)
+      const isShown = early !== undefined && early.shows(name)
+      areAllShown &&= isShown
+      lists.push(isShown ? early : await line.listAgain())
     }
-    // If create and lists were sent on the same connection as the sync, the create itself is the committed request.
-    const isUnbroken = areFirst && asking.on !== undefined && asking.on === this.session.connection
+    // If create and lists were sent on the connection of `asking`, as the touch was, the create itself is the committed request.
+    const isUnbroken = areAllShown && asking.on !== undefined && asking.on === this.session.connection
     const grant = isUnbroken ? this.#granted(nodes, asking) : undefined
     const looks = new Map<Line, Look<Grant>>()
     for (const [index, line] of this.#lines.entries()) {
@@ -207,14 +214,15 @@ export class Contender {
     return looks
   }
 
-  async #enterFirst(): Promise<readonly Look<Grant>[] | undefined> {
+  async #looksIfFront(): Promise<readonly Look<Grant>[] | undefined> {
     const looks = [...(await this.#enter())]
     return looks.some(([line, { ahead }]) => line.isBlocked(ahead)) ? undefined : looks.map(([, look]) => look)
   }
 
   /**
-   * Waits in all queues at the same time. If nothing blocks in one any more, nothing will: all that come are behind our node. One
-   * of its nodes may be deleted while it waits in another queue. It must not stand in the way with the rest, so it watches them.
+   * Waits in all queues at the same time. If a queue has no blocker, none can come: new contenders are behind our node. While
+   * the contender waits, one of its nodes may be deleted. Its other nodes would then block others for nothing. So it watches all
+   * its nodes.
    */
   async #competeInAll(): Promise<Grant> {
     const entering = this.#enter()
@@ -252,7 +260,7 @@ export class Contender {
 
   // --- with `detectDeadlocks` -----------------------------------------------------------------------------------
 
-  /** Rejects also when the wait would never end. */
+  /** Like `competing`, but also rejects if a deadlock is found, if the search for one fails, or if a node is gone. */
   async #unlessDeadlock(competing: Promise<Grant>): Promise<Grant> {
     const deadlock = new Promise<never>((_, reject) => {
       this.#deadlocked = reject
@@ -284,8 +292,8 @@ export class Contender {
   }
 
   /**
-   * After a wake-up reads the list and checks the own node, in one segment: other contenders may still be ahead, and our own
-   * node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had to be read
+   * After a wake-up the contender reads the list and checks its own node, in one segment: other contenders may still be ahead,
+   * and its own node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had to be read
    * again after the check, there is no grant yet.
    */
   async #lookAndConfirm(line: Line): Promise<Look<Grant>> {
@@ -306,7 +314,7 @@ export class Contender {
     return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
-  /** What is known now for a request that must be committed; undefined if a sync must be answered first, for a lease. */
+  /** What is known now for a request that must be committed; undefined if a lease is needed and a sync must prove it first. */
   #known(): Asking | undefined {
     const touch = knownTouch(this.#zk, this.session, this.#options)
     return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
@@ -334,6 +342,8 @@ export class Contender {
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
+    // Then no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none. If the
+    // servers refused that search, they would refuse another one, too. So `deleteLate` is not needed.
     if (nodes === undefined) return
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
     await deleteAll(this.#zk, this.session, placed)
@@ -341,7 +351,7 @@ export class Contender {
   }
 }
 
-/** The grant if no queue had a blocker. */
+/** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
 function grantOf(looks: readonly Pick<Look<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
 }

@@ -6,7 +6,7 @@ import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { ContenderList } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
-import { areInOrder, isExhausted } from './sequences.ts'
+import { giveOrder, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
 import { Rivals } from './rivals.ts'
 
@@ -98,7 +98,7 @@ export class Queue {
     const placed = read.flatMap(([name, info]) =>
       info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
     )
-    if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
+    if (!giveOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
     return placed.map(({ info }, position) => describedInJson({ ...info, position }))
   }
 
@@ -117,7 +117,7 @@ export class Queue {
     for (;;) {
       const list = await ifMissing((asking) => this.list(asking), options, undefined)
       const names = list?.all ?? []
-      if (names.length === 0 || areInOrder(names)) return names[0]
+      if (names.length === 0 || giveOrder(names)) return names[0]
       const [oldest] = await this.byCreation(names, options)
       if (oldest !== undefined) return oldest.contender
     }

@@ -107,7 +107,7 @@ export class PermitContender implements Competitor {
   }
 
   async competeOnce(): Promise<Grant | undefined> {
-    const node = await this.#contender.enterFirst()
+    const node = await this.#contender.enterIfFront()
     return node && (await this.#takeIfFree(node))
   }
 

@@ -9,13 +9,13 @@ export function describe(entry: HistoryEntry): string {
   if (entry.from === 'control') return `${at}  -- ${entry.what}`
   if (entry.from === 'member') return `${at}  ${entry.member}  -- ${entry.role}`
   const { member, connection, session } = entry
-  const where = `${at}  ${member} #${connection} 0x${unsigned(session)}`
-  if (entry.from === 'connection') return `${where}  -- ${entry.what}${entry.reason === '' ? '' : `: ${entry.reason}`}`
+  const prefix = `${at}  ${member} #${connection} 0x${unsignedHex(session)}`
+  if (entry.from === 'connection') return `${prefix}  -- ${entry.what}${entry.reason === '' ? '' : `: ${entry.reason}`}`
   const struck = entry.fault === undefined ? '' : `  [${entry.fault}]`
-  return `${where}  ${entry.from === 'client' ? '>' : '<'} ${textOf(entry)}${struck}`
+  return `${prefix}  ${entry.from === 'client' ? '>' : '<'} ${textOf(entry)}${struck}`
 }
 
-export function unsigned(id: bigint): string {
+export function unsignedHex(id: bigint): string {
   return BigInt.asUintN(64, id).toString(16)
 }
 
@@ -25,11 +25,11 @@ function textOf({ message }: ClientEntry | ServerEntry): string {
       return `text ${JSON.stringify(new TextDecoder().decode(message.bytes.subarray(0, 40)))}`
     case 'connect': {
       const { sessionId, timeOut, lastZxidSeen } = message.request
-      return `connect 0x${unsigned(sessionId)}  timeout ${timeOut}  zxid 0x${unsigned(lastZxidSeen)}`
+      return `connect 0x${unsignedHex(sessionId)}  timeout ${timeOut}  zxid 0x${unsignedHex(lastZxidSeen)}`
     }
     case 'connected': {
       const { sessionId, timeOut } = message.response
-      return timeOut > 0 ? `connected 0x${unsigned(sessionId)}  timeout ${timeOut}` : 'expired'
+      return timeOut > 0 ? `connected 0x${unsignedHex(sessionId)}  timeout ${timeOut}` : 'expired'
     }
     case 'event':
       return `${eventName(message.event.type) ?? `event ${message.event.type}`} ${message.event.path ?? ''}`
@@ -41,7 +41,7 @@ function textOf({ message }: ClientEntry | ServerEntry): string {
     case 'reply': {
       const result = message.err === 0 ? 'Ok' : (errorName(message.err) ?? `error ${message.err}`)
       const op = message.op ?? `opcode ${message.opCode ?? '?'}`
-      return `${op}: ${result}  xid ${message.xid}  zxid 0x${unsigned(message.zxid)}`
+      return `${op}: ${result}  xid ${message.xid}  zxid 0x${unsignedHex(message.zxid)}`
     }
   }
 }

@@ -1,5 +1,5 @@
 // The answers that list sessions, their nodes, connections and watches: `dump`, `wchc` and `wchp`.
-import { unsigned } from './describe.ts'
+import { unsignedHex } from './describe.ts'
 import type { Monitored } from './monitored.ts'
 import type { ServerConnection } from './server-connection.ts'
 
@@ -8,7 +8,9 @@ export function dump(server: Monitored): string {
   const { member, connections, wallAt } = server
   const { tree } = member
   const owners = [...tree.ephemeralOwners].map((id) => [id, tree.ephemerals(id).inOrder()] as const)
-  const ephemerals = owners.map(([id, paths]) => `0x${unsigned(id)}:\n${paths.map((path) => `\t${path}\n`).join('')}`)
+  const ephemerals = owners.map(
+    ([id, paths]) => `0x${unsignedHex(id)}:\n${paths.map((path) => `\t${path}\n`).join('')}`,
+  )
   return [
     'SessionTracker dump:\n',
     sessions(server),
@@ -27,7 +29,7 @@ export function watchesBySession({ member, connections }: Monitored): string {
   for (const connection of connections) {
     const paths = dataWatches.pathsOf(connection)
     if (paths !== undefined)
-      text += `0x${unsigned(connection.sessionId)}\n${paths.map((path) => `\t${path}\n`).join('')}`
+      text += `0x${unsignedHex(connection.sessionId)}\n${paths.map((path) => `\t${path}\n`).join('')}`
   }
   return text
 }
@@ -36,7 +38,7 @@ export function watchesByPath({ member, connections }: Monitored): string {
   const byPath = new Map<string, string[]>()
   for (const connection of connections) {
     for (const path of member.tree.dataWatches.pathsOf(connection) ?? []) {
-      byPath.set(path, [...(byPath.get(path) ?? []), `\t0x${unsigned(connection.sessionId)}\n`])
+      byPath.set(path, [...(byPath.get(path) ?? []), `\t0x${unsignedHex(connection.sessionId)}\n`])
     }
   }
   return [...byPath].map(([path, sessions]) => `${path}\n${sessions.join('')}`).join('')
@@ -49,11 +51,11 @@ export function watchesByPath({ member, connections }: Monitored): string {
 function sessions({ member, wallAt }: Monitored): string {
   const { sessionTimeouts, sessionExpiry } = member
   if (sessionExpiry !== undefined) {
-    const buckets = sessionExpiry.map(([at, ids]) => [at, ids.map((id) => `0x${unsigned(id)}`)] as const)
+    const buckets = sessionExpiry.map(([at, ids]) => [at, ids.map((id) => `0x${unsignedHex(id)}`)] as const)
     return `Session ${expiring(buckets, sessionTimeouts.size, wallAt)}`
   }
   const ids = [...sessionTimeouts.keys()].sort((one, other) => (one < other ? -1 : 1))
-  const lines = ids.map((id) => `0x${unsigned(id)}\t${sessionTimeouts.get(id)}ms\n`)
+  const lines = ids.map((id) => `0x${unsignedHex(id)}\t${sessionTimeouts.get(id)}ms\n`)
   return `Global Sessions(${ids.length}):\n${lines.join('')}`
 }
 
@@ -72,7 +74,7 @@ function expiring(
 function byExpiry(connections: ReadonlySet<ServerConnection>): (readonly [number, readonly string[]])[] {
   const buckets = new Map<number, string[]>()
   for (const { silence, remote, sessionId } of connections) {
-    const name = `ip: /${remote.address}:${remote.port ?? 0} sessionId: 0x${unsigned(sessionId)}`
+    const name = `ip: /${remote.address}:${remote.port ?? 0} sessionId: 0x${unsignedHex(sessionId)}`
     buckets.set(silence.endsAt, [...(buckets.get(silence.endsAt) ?? []), name])
   }
   return [...buckets].sort(([one], [other]) => one - other)

@@ -1,6 +1,6 @@
 // The answers of 3.8 to four-letter words, which monitoring sends in place of a handshake (org.apache.zookeeper.server.command).
 import { configuration } from './configuration.ts'
-import { unsigned } from './describe.ts'
+import { unsignedHex } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
 import { environment, VERSION } from './environment.ts'
 import type { Monitored } from './monitored.ts'
@@ -67,7 +67,7 @@ function summary({ member, connections, stats, followers }: Monitored): string {
     `Sent: ${stats.sent}`,
     `Connections: ${connections.size}`,
     `Outstanding: ${outstanding(connections)}`,
-    `Zxid: 0x${unsigned(member.tree.lastProcessedZxid)}`,
+    `Zxid: 0x${unsignedHex(member.tree.lastProcessedZxid)}`,
     `Mode: ${member.role}`,
     `Node count: ${member.tree.nodeCount}`,
   ]
@@ -89,13 +89,13 @@ function details({ sessionId, timeOut, establishedAt, log }: ServerConnection): 
   if (sessionId === 0n) return ''
   const { lastOp, lastCxid, lastZxid, lastResponseTime, lastLatency, latency } = log.stats
   const pairs = [
-    ['sid', `0x${unsigned(sessionId)}`],
+    ['sid', `0x${unsignedHex(sessionId)}`],
     ['lop', lastOp],
     ['est', whole(establishedAt)],
     ['to', timeOut],
     // After crst it is -1, which is not printed.
     ...(lastCxid >= 0 ? [['lcxid', `0x${lastCxid.toString(16)}`]] : []),
-    ['lzxid', `0x${unsigned(lastZxid)}`],
+    ['lzxid', `0x${unsignedHex(lastZxid)}`],
     ['lresp', whole(lastResponseTime)],
     ['llat', whole(lastLatency)],
     ['minlat', whole(latency.min)],

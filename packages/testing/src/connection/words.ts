@@ -40,7 +40,7 @@ export const answeredWords = [
   'wchs',
 ] as const satisfies readonly FourLetterWord[]
 
-/** Other words of real servers. Here they are never in the whitelist. */
+/** Other words of real servers. Members know them as words, but always refuse them. */
 const unansweredWords = ['hash', 'stmk']
 
 const words: ReadonlySet<string> = new Set([...answeredWords, ...unansweredWords])

@@ -20,7 +20,7 @@ export class TestNetwork {
   }
 
   /**
-   * Lets no message pass between members of different groups. A member that is in no group is alone. Undoes all cuts.
+   * Undoes all earlier cuts. Then no message passes between members of different groups. A member that is in no group is alone.
    *
    *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
    */
@@ -50,8 +50,9 @@ export class TestNetwork {
   }
 
   /**
-   * Lets no message pass in this direction. Messages in the other direction pass: if the messages of a leader do not arrive,
-   * it still receives touches of sessions, and if those of a follower do not arrive, it still receives commits.
+   * Lets no message pass in this direction. Messages in the other direction pass. If the messages of a leader do not arrive, it
+   * still receives requests and revalidations of sessions, but no other touches: followers report touches only when they are
+   * pinged. If the messages of a follower do not arrive, it still receives commits.
    */
   stall(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)

@@ -1,4 +1,4 @@
-import { unsigned } from '../connection/describe.ts'
+import { unsignedHex } from '../connection/describe.ts'
 import { checkMember } from '../connection/fault.ts'
 import type { SessionInfo, Sessions } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
@@ -34,7 +34,7 @@ export class TestSessions {
    */
   expire(id: bigint): void {
     this.#check(id)
-    this.#control(`sessions.expire(0x${unsigned(id)})`, () => this.#sessions.expire(id))
+    this.#control(`sessions.expire(0x${unsignedHex(id)})`, () => this.#sessions.expire(id))
   }
 
   /**
@@ -45,14 +45,14 @@ export class TestSessions {
     const name = nameOf(to)
     checkMember(name, this.#members)
     this.#check(id)
-    const isThere = this.#control(`sessions.move(0x${unsigned(id)}, ${name})`, () => this.#sessions.move(id, name))
+    const isThere = this.#control(`sessions.move(0x${unsignedHex(id)}, ${name})`, () => this.#sessions.move(id, name))
     if (!isThere) throw new Error(`sessions.move: ${name} does not follow the leader, no client can resume there`)
   }
 
   #check(id: bigint): void {
     if (typeof id !== 'bigint') throw new TypeError(`a session's id is a bigint, not ${String(id)}`)
     if (this.get(id) !== undefined) return
-    const known = this.list().map((session) => `0x${unsigned(session.id)}`)
-    throw new RangeError(`there is no session 0x${unsigned(id)}; there are ${known.join(', ') || 'none'}`)
+    const known = this.list().map((session) => `0x${unsignedHex(session.id)}`)
+    throw new RangeError(`there is no session 0x${unsignedHex(id)}; there are ${known.join(', ') || 'none'}`)
   }
 }

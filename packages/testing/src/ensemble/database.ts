@@ -10,13 +10,14 @@ export interface Snapshot {
 }
 
 /**
- * The state of a member (ZKDatabase, and the epochs on its disk). The tree survives the end of the process, as the log does:
- * all changes of the tree are in the log, from which a real server builds it again.
+ * The state of a member (ZKDatabase, and the epochs on its disk). If the process ends, the tree and the log stay. A real server
+ * would build the tree again from the log, with the same result.
  */
 export class Database {
   readonly log = new TxnLog()
   /** The last epoch that the member has accepted from a leader. */
   acceptedEpoch = 0
+  /** The epoch of the leader that the member has last followed, or its own epoch if it has led since. */
   currentEpoch = 0
   #tree: DataTree
   /** The timeouts of sessions, in ms (sessionsWithTimeouts). */
@@ -53,7 +54,7 @@ export class Database {
     return { tree: this.#tree.copy(), sessions: new Map(this.#sessions), zxid: this.log.applied }
   }
 
-  /** Replaces everything, including transactions that only this member has accepted. */
+  /** Replaces the tree, the sessions and the log, including transactions that only this member has accepted. */
   restore({ tree, sessions, zxid }: Snapshot): void {
     this.#tree = tree
     this.#sessions = new Map(sessions)

@@ -26,7 +26,9 @@ export type LeaderPacket =
   | { readonly type: 'revalidated'; readonly sessionId: bigint; readonly isValid: boolean }
   | { readonly type: 'ping' }
 
-/** The entries that a follower lacks (DIFF, or SNAP, which also replaces TRUNC), and the new leader (NEWLEADER). */
+/**
+ * What a follower lacks, as entries or as a snapshot (DIFF, SNAP; TRUNC is done by a snapshot). It also stands for NEWLEADER.
+ */
 export interface Sync {
   readonly type: 'sync'
   readonly epoch: number

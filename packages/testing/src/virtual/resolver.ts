@@ -29,8 +29,8 @@ export interface ResolverOptions {
 }
 
 /**
- * Faults in the look-ups of a process. Each fault lasts until the returned function is called. It does not change look-ups
- * that are under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
+ * Faults in the look-ups of a process. Each fault lasts until the returned function is called. A second call does nothing. A
+ * fault does not change look-ups that are under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
  */
 export interface VirtualNames {
   /** Look-ups fail: no name has an address. */
@@ -38,8 +38,8 @@ export interface VirtualNames {
   /** Look-ups take `by` ms longer. If there are several delays, the longest counts. */
   slow(process: VirtualProcess, by: number): () => void
   /**
-   * Gives this name other addresses: members, addresses at which nothing listens, or none. If a name is redirected several
-   * times, the last redirection counts.
+   * Gives this name other addresses: names of members, addresses at which nothing listens, or an empty list. If a name is
+   * redirected several times, the last redirection counts.
    */
   redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void
 }
@@ -81,14 +81,14 @@ export class Resolver implements VirtualNames {
   fail(process: VirtualProcess): () => void {
     const trouble = this.#troubleOf(process)
     trouble.failures++
-    return () => trouble.failures--
+    return once(() => trouble.failures--)
   }
 
   slow(process: VirtualProcess, by: number): () => void {
     checkDuration('by', by)
     const { delays } = this.#troubleOf(process)
     delays.push(by)
-    return () => delays.splice(delays.indexOf(by), 1)
+    return once(() => delays.splice(delays.indexOf(by), 1))
   }
 
   redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void {
@@ -96,7 +96,7 @@ export class Resolver implements VirtualNames {
     const { redirections } = this.#troubleOf(process)
     const redirection = { host, addresses }
     redirections.push(redirection)
-    return () => redirections.splice(redirections.indexOf(redirection), 1)
+    return once(() => redirections.splice(redirections.indexOf(redirection), 1))
   }
 
   #troubleOf(process: object): Trouble {
@@ -107,5 +107,14 @@ export class Resolver implements VirtualNames {
       this.#troubles.set(process, trouble)
     }
     return trouble
+  }
+}
+
+/** Calls `end` at the first call only. */
+function once(end: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) end()
+    isDone = true
   }
 }

@@ -8,29 +8,30 @@ export interface EventSource {
   elapse(now: number): void
 }
 
-/** Called when code of a process has run. */
+/** Looks at the world after code of a process has run. */
 export interface Witness {
   /** Called after the promises of that code were drained. The world waits for the returned promise. */
   drained(world: World): void | Promise<void>
 }
 
-/** If there are more events at one instant, the world would never end. */
+/** If there are more events at one instant, the world throws: it would never end. */
 const MOST_EVENTS_AT_ONCE = 100_000
 
 /**
- * One virtual clock and one queue of events. Time passes only from event to event, and nothing happens in between. After
- * each event that ran code of a process, the promises of that code are drained.
+ * One virtual clock and one queue of events. Time passes only from event to event, or by `jump`. Nothing happens in between.
+ * After each event that ran code of a process, the promises of that code are drained.
  */
 export class World {
   /** The number of events so far. */
   events = 0
   /**
-   * How often code of processes has used the world: calls of the Runtime, entries in the history. If a promise goes on after
-   * a drain, this number shows it.
+   * How often code of processes has used the world: calls of the Runtime, entries in the history. If this number
+   * changes after a drain, a promise went on too long.
    */
   activity = 0
   readonly #queue = new EventQueue()
   readonly #source: EventSource
+  /** How many microtask turns promises get after an event. */
   readonly #turns: number
   readonly #witness: Witness | undefined
   #now = 0
@@ -48,7 +49,10 @@ export class World {
     return this.#now
   }
 
-  /** Calls `action` at that time, after all actions that were added for it before. The returned function cancels it. */
+  /**
+   * Calls `action` at that time, or now if that time is past, after all actions that were added for it before. The returned
+   * function cancels it.
+   */
   at(at: number, action: () => void): () => void {
     const event = this.#queue.add(at > this.#now ? at : this.#now, action)
     return () => {
@@ -70,7 +74,10 @@ export class World {
     this.#hasRunCode = true
   }
 
-  /** Runs events up to `until` (evaluated before each event), or until `isOver` is true (evaluated after each). */
+  /**
+   * Runs events up to `until` (evaluated before each event), or until `isOver` is true (evaluated after each). If `isOver` was
+   * not true, the clock is at `until` at the end, unless it is Infinity or past.
+   */
   async run(until: number | (() => number), isOver: () => boolean = () => false): Promise<void> {
     const ask = typeof until === 'number' ? () => until : until
     await this.#drain()

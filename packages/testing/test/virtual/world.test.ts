@@ -349,6 +349,22 @@ describe('VirtualNames', () => {
     expect(await look(world, 'zk1')).toEqual(['zk1'])
     expect(world.now).toBe(1_000)
   })
+
+  test('VirtualNames that are made right twice stay as they are', async () => {
+    const world = new VirtualWorld({ clientLatency: 0 })
+    const { names, runtime } = world
+    const undo = [names.fail(runtime), names.slow(runtime, 500), names.redirect(runtime, 'zk1', ['zk2'])]
+    for (const each of undo) each()
+    const later = [names.redirect(runtime, 'zk1', ['zk3']), names.slow(runtime, 300)]
+    for (const each of undo) each()
+    expect(await look(world, 'zk1')).toEqual(['zk3'])
+    expect(world.now).toBe(300)
+    const failing = names.fail(runtime)
+    undo[0]!()
+    expect(await look(world, 'zk1')).toMatch(/ENOTFOUND/)
+    for (const each of [...later, failing]) each()
+    expect(await look(world, 'zk1')).toEqual(['zk1'])
+  })
 })
 
 describe('Misuse is refused', () => {

@@ -8,7 +8,7 @@ import { ACL, ClientInfo, Stat } from './data.ts'
 /** The first frame of a client. It requests a session, or resumes one. `timeOut` is in ms. `sessionId` is 0 for a new session. */
 // oxfmt-ignore
 export const ConnectRequest = record('ConnectRequest', { protocolVersion: int, lastZxidSeen: long, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
-/** The first frame of a server. `timeOut` is in ms. 0 means that the session has expired. */
+/** The first frame of a server. `timeOut` is in ms. 0 or less means that the session has expired. */
 // oxfmt-ignore
 export const ConnectResponse = record('ConnectResponse', { protocolVersion: int, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
 /** Watches that a new connection sets again. The server at once sends the events that they missed since `relativeZxid`. */

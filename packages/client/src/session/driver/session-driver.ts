@@ -52,15 +52,15 @@ export class SessionDriver implements Session {
   readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
-  readonly #closing: (() => void)[] = []
+  readonly #closeCalls: (() => void)[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
-  /** The bytes of all memory that was filled with frames so far. */
-  #framesTaken = 0
+  /** How many bytes of memory were filled with frames so far. */
+  #frameBytesTaken = 0
   #connection: OwnConnection | undefined
   #wasConnected = false
   /** When the last ConnectRequest was sent. */
-  #handshake: Timestamp
+  #handshakeSentAt: Timestamp
   #anomalies = 0
   /** The time at the last read of the clock. */
   #time = 0
@@ -80,7 +80,7 @@ export class SessionDriver implements Session {
     this.#runtime = runtime
     this.#listener = listener
     this.telemetry = listener.telemetry
-    this.#handshake = timestamp(runtime)
+    this.#handshakeSentAt = timestamp(runtime)
     this.#timer = new Timer(
       runtime,
       () => this.#run(this.#machine.elapse(this.#now())),
@@ -161,8 +161,8 @@ export class SessionDriver implements Session {
   }
 
   /**
-   * Removes and notifies watchers of a server's path: one-shot watchers in these tables, persistent watchers of these modes.
-   * False if there were none.
+   * Removes and notifies the watchers of a path, as the server knows it: one-shot watchers in these tables, persistent watchers
+   * of these modes. False if there were none.
    */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
@@ -207,7 +207,7 @@ export class SessionDriver implements Session {
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
-      this.#closing.push(resolve)
+      this.#closeCalls.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
       // Code that relies on the session must stop now: servers execute a close before its answer arrives.
       this.#abort('Closed')
@@ -281,7 +281,7 @@ export class SessionDriver implements Session {
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
-        this.#connection = newConnection(output, new TouchLog(this.#handshake, this.timeout))
+        this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
         this.telemetry.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
@@ -354,7 +354,7 @@ export class SessionDriver implements Session {
     // Before the signal aborts, the client opens its next session: listeners of the signal find it.
     this.#listener.ended(reason)
     this.#abort(endCode[reason], { server, cause, isLastSession: this.#isLast })
-    for (const resolve of this.#closing) resolve()
+    for (const resolve of this.#closeCalls) resolve()
   }
 
   #abort(code: KeeperErrorCode, about: KeeperErrorDetails = {}): void {
@@ -369,7 +369,7 @@ export class SessionDriver implements Session {
   /** The writer for the next frame. When its memory is full, a new writer is made: requests keep the memory of their frames. */
   get #writer(): Writer {
     if (this.#frames.length >= FRAME_MEMORY) {
-      this.#framesTaken += this.#frames.memory.byteLength
+      this.#frameBytesTaken += this.#frames.memory.byteLength
       this.#frames = new Writer(FRAME_MEMORY)
     }
     return this.#frames
@@ -382,7 +382,7 @@ export class SessionDriver implements Session {
     queueMicrotask(() => {
       this.#flushing = false
       this.#flush()
-      this.#machine.pipeline.copyWaiting(this.#framesTaken)
+      this.#machine.pipeline.copyWaiting(this.#frameBytesTaken)
       this.#setTimer()
     })
   }
@@ -402,7 +402,7 @@ export class SessionDriver implements Session {
 
   #noteSending(now: number, touches: number): void {
     const log = this.#connection?.touches
-    if (this.#machine.state.name === 'handshaking') this.#handshake = timestamp(this.#runtime, now)
+    if (this.#machine.state.name === 'handshaking') this.#handshakeSentAt = timestamp(this.#runtime, now)
     else if (touches > 0 && log?.wants(now) === true) log.sent(timestamp(this.#runtime, now), touches)
   }
 

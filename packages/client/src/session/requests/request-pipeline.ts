@@ -368,13 +368,13 @@ export class RequestPipeline {
     const { watcher } = request
     if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
     if (watcher === undefined) return
-    const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
-    this.#giveUp(watcher, isSet || watcher.sharesWatch)
+    const isAtServer = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
+    this.#giveUp(watcher, isAtServer || watcher.sharesWatch)
   }
 
   /** Drops a watcher without notifying it. Removes its watch from the server, unless another watcher needs the watch. */
-  #giveUp(watcher: OneShotWatcher, isSet?: boolean): void {
-    const drop = this.watches.giveUp(watcher, isSet)
+  #giveUp(watcher: OneShotWatcher, isAtServer?: boolean): void {
+    const drop = this.watches.giveUp(watcher, isAtServer)
     if (drop !== undefined) this.#queue.enqueue(drop)
   }
 

@@ -1,5 +1,5 @@
-// The watches of a session: which watchers each event notifies, and which watches the server must have. The watch that a
-// request sets is chosen when the request is sent, because then it is known what the server will have executed before.
+// The watches of a session: which watchers each event notifies, and which watches the server must have. When a
+// request is sent, this class chooses its watch. Only then is it known which requests the server executes before it.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
@@ -81,19 +81,22 @@ export class WatchManager {
 
   /**
    * Removes the watcher and notifies it. Returns what removeWatches must remove at the server; undefined for nothing, for
-   * instance because other watchers need the watch.
+   * instance because other watchers need the watch. Does nothing if the watcher is not set.
    */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     if (watcher.phase !== 'set') return undefined
     this.#remove(watcher)
     this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
-    return this.#isShared(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
+    return this.#share(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
   }
 
-  /** Removes the watcher without notifying it. Returns the request that removes its watch at the server, if one is needed. */
-  giveUp(watcher: OneShotWatcher, isSet = watcher.sharesWatch ?? false): Request | undefined {
+  /**
+   * Removes the watcher without notifying it. Returns the request that removes its watch at the server, if one is needed.
+   * `isAtServer` says whether the server may have the watch. By default this is so if a removed watcher has set it.
+   */
+  giveUp(watcher: OneShotWatcher, isAtServer = watcher.sharesWatch ?? false): Request | undefined {
     this.#remove(watcher)
-    if (!isSet || this.#isShared(watcher)) return undefined
+    if (!isAtServer || this.#share(watcher)) return undefined
     return dropWatchRequest(watcher.path, tableOf(watcher.kind))
   }
 
@@ -122,7 +125,7 @@ export class WatchManager {
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const at = this.#known(path)
-    if (type === 'Data' || type === 'Children') return this.#mustStay(path, tableOfType[type]) ? undefined : type
+    if (type === 'Data' || type === 'Children') return this.#keepIfNeeded(path, tableOfType[type]) ? undefined : type
     // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
     // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
     const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
@@ -159,7 +162,8 @@ export class WatchManager {
       for (const watcher of at.oneShot.list()) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
-      // Events of earlier changes may come until the last of these requests is answered.
+      // Until the last of these requests is answered, events of earlier changes may come. So the persistent watchers count as
+      // set only then.
       setWatchesRequest(request, index === requests.length - 1 ? () => this.#restored(away) : undefined),
     )
   }
@@ -209,7 +213,10 @@ export class WatchManager {
     })
   }
 
-  /** A request was executed, so the server has its watch. This is also called if no caller waits for the request. */
+  /**
+   * A request was executed. So the server has its persistent watch. After a removal of all watches it has none. This is also
+   * called if no caller waits for the request.
+   */
   done({ persistent, removes, mode }: Request): void {
     if (removes?.type === 'Any') this.#confirm(removes.path, undefined)
     if (persistent !== undefined) this.#confirm(persistent.path, mode)
@@ -322,16 +329,22 @@ export class WatchManager {
     this.#notifyPersistent(watcher, { type: 'Set' })
   }
 
-  /** Whether other watchers need the watch of this watcher at the server. Watchers in the same table share it from now on. */
-  #isShared({ path, kind }: OneShotWatcher): boolean {
+  /**
+   * Lets the other watchers in the same table share the watch of this watcher at the server. Returns whether the watch must
+   * stay, for them or for a persistent watch.
+   */
+  #share({ path, kind }: OneShotWatcher): boolean {
     const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
     // If the read of a sharer fails, the watch is still there, and `giveUp` removes it.
     for (const sharer of sharers) sharer.sharesWatch = true
-    return sharers.length > 0 || this.#mustStay(path, tableOf(kind))
+    return sharers.length > 0 || this.#keepIfNeeded(path, tableOf(kind))
   }
 
-  /** Whether the watch in this table must stay, because its removal would also remove a persistent watch (up to 3.8). */
-  #mustStay(path: string, table: WatchTable): boolean {
+  /**
+   * Keeps the watch in this table if its removal would also remove a persistent watch (up to 3.8), and notes that it is left
+   * over. Returns whether it is kept.
+   */
+  #keepIfNeeded(path: string, table: WatchTable): boolean {
     const at = this.#known(path)
     // A persistent watch without watchers must stay, too: reads that set no watch may rely on it.
     if (at === undefined || !(at.isCovered || at.needs(table))) return false
@@ -372,14 +385,17 @@ export class WatchManager {
     return concerned
   }
 
-  /** The parent, if its children have changed and the server sends only the event of the child: its watch is recursive. */
+  /** The parent, if it has a recursive watch and a child was created or deleted: the server sends only the event of the child. */
   #impliedParent(type: FiredType, path: string): string | undefined {
     if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
     const parent = parentOf(path)
     return this.#known(parent)?.mode === 'recursive' ? parent : undefined
   }
 
-  /** Whether the server may send an event of this path: it has a persistent watch, or has not confirmed its removal. */
+  /**
+   * Whether the server may send an event of this path. It may if the path has a persistent watch or one above has a recursive
+   * watch, or if the server has not confirmed the removal of that watch.
+   */
   #expects(path: string): boolean {
     return upFrom(path).some((from) => {
       const at = this.#known(from)
