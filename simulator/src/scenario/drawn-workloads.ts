@@ -89,7 +89,7 @@ export const drawnWorkloads: Readonly<Record<Workload, DrawnWorkload>> = {
   },
   Mirror: {
     ...ofRecipes,
-    // Where the counter was set, a child that is made at that moment does not raise the pzxid. No server sets it.
+    // If the counter is set, a child that is made at that moment does not raise the pzxid. No server sets it.
     faults: everyFault.filter((type) => type !== 'presetCounter'),
     ops: callFaultyOps,
     ensemble: (seed) => (new Random(seed, 'version').chance(0.3) ? { version: '3.5' } : {}),
