@@ -200,7 +200,7 @@ export class Contender {
       const { name } = nodes[index]!
       line.queue.tellExhausted(name)
       const early = await listings[index]!.catch(() => undefined)
-      const isShown = early !== undefined && early.shows(name)
+      const isShown = early !== undefined && early.shows(name) && !this.#create.haveVanished
       areAllShown &&= isShown
       lists.push(isShown ? early : await line.listAgain())
     }

@@ -38,6 +38,7 @@ export class ProtectedCreate {
   readonly #uuid: string
   /** How many creates were not answered. */
   #unanswered = 0
+  #haveVanished = false
   #isCancelled = false
 
   constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
@@ -47,6 +48,11 @@ export class ProtectedCreate {
     this.#acl = acl
     this.#pinned = pinnedTo(session)
     this.#uuid = uuid
+  }
+
+  /** Whether nodes of an earlier create were deleted. If the folder was made again, the present ones may have their names. */
+  get haveVanished(): boolean {
+    return this.#haveVanished
   }
 
   /** The nodes are no longer needed: `make` does not try again. */
@@ -102,6 +108,7 @@ export class ProtectedCreate {
     const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))
     const first = await this.#own(plans[0]!.queue, nodes[0]!.name)
     if (first !== undefined) return nodes.map((node) => ({ ...node, czxid: first.czxid }))
+    this.#haveVanished = true
     await this.#delete(nodes.map((node, index) => ({ ...node, queue: plans[index]!.queue })))
     return undefined
   }
