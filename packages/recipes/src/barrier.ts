@@ -55,8 +55,7 @@ export class Barrier {
   async set(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('set', options, waitOptions)
     options.signal?.throwIfAborted()
-    await within({ zk: this.#zk, path: this.path }, 'set', options, async ({ signal: over }, sending) => {
-      const signal = over!
+    await within({ zk: this.#zk, path: this.path }, 'set', options, async ({ signal }, sending) => {
       const creating = { acl: this.#acl, signal }
       const create = () => {
         sending()
@@ -75,8 +74,7 @@ export class Barrier {
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
     options.signal?.throwIfAborted()
-    await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal: over }, sending) => {
-      const signal = over!
+    await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal }, sending) => {
       const first = await this.#read(signal)
       for (let stat = first; stat !== undefined && stat.czxid === first?.czxid; stat = await this.#read(signal)) {
         sending()

@@ -1,29 +1,12 @@
 // The copy of a mirror when nodes were deleted and made again, and their parents are read later than they are.
 import { setImmediate as nextEvent } from 'node:timers/promises'
-import type { Stat } from '@zk/client'
 import { describe, expect, test } from 'vitest'
 import { Random } from '@zk/testing/internal'
 import type { ChangeFeed } from '../src/mirror/change-feed.ts'
 import { Copy } from '../src/mirror/copy.ts'
+import { statOf } from './support/mirrors.ts'
 
 const NO_BOUNDS = { maxNodes: 1_000, maxBytes: 1_000_000 }
-
-function statOf(czxid: number): Stat {
-  const zxid = BigInt(czxid)
-  return {
-    czxid: zxid,
-    mzxid: zxid,
-    pzxid: zxid,
-    ctime: 0,
-    mtime: 0,
-    version: 0,
-    cversion: 0,
-    aversion: 0,
-    ephemeralOwner: 0n,
-    dataLength: 0,
-    numChildren: 0,
-  }
-}
 
 function put(copy: Copy, path: string, czxid: number): void {
   copy.put(path, statOf(czxid), new Uint8Array())

@@ -211,3 +211,25 @@ describe('Nodes and sessions that go', () => {
     expect(acquiring.value.isHeld()).toBe(true)
   })
 })
+
+test('MultiLock.acquire goes by no list of a folder that was deleted and made again meanwhile', async () => {
+  const { scene, zk, other } = await prepared()
+  const { nodes } = scene.ensemble
+  // The number of the next node is 1. It is that of the second node in a folder that is made again.
+  await scene.done((await scene.done(new Lock(other, A).acquire())).release())
+  scene.network.latency = () => 10
+  const acquiring = outcome(multi(zk).acquire())
+  // Its nodes are made, and the answers and the lists with them are under way. The node in A is gone when it is read.
+  await scene.world.advance(5)
+  const [name] = scene.children(A)
+  nodes.delete(`${A}/${name}`)
+  nodes.delete(A)
+  nodes.create(A)
+  const plain = outcome(new Lock(other, A).acquire())
+  await scene.world.advance(1_000)
+  expect(plain.value.isHeld()).toBe(true)
+  expect([acquiring.status, scene.children(A)[1]]).toEqual(['pending', name])
+  void plain.value.release()
+  await scene.world.advance(1_000)
+  expect(acquiring.value.isHeld()).toBe(true)
+})

@@ -1,21 +1,11 @@
 // Everything that was begun, or reported, before a barrier is read when the barrier is passed, in whichever order events and lists come.
-import type { Stat, ZooKeeper } from '@zk/client'
+import type { ZooKeeper } from '@zk/client'
 import { describe, expect, test } from 'vitest'
 import { Copy } from '../src/mirror/copy.ts'
 import { Epochs } from '../src/mirror/epochs.ts'
 import { MirroredPaths } from '../src/mirror/mirrored-paths.ts'
 import { type Job, Needs, ReadQueue } from '../src/mirror/read-queue.ts'
-
-const stat = {
-  czxid: 1n,
-  mzxid: 1n,
-  pzxid: 1n,
-  ctime: 0,
-  mtime: 0,
-  version: 0,
-  ephemeralOwner: 0n,
-  dataLength: 0,
-} as unknown as Stat
+import { statOf } from './support/mirrors.ts'
 
 interface Reading {
   readonly job: Job
@@ -48,7 +38,7 @@ class Scene {
   }
 
   put(path: string): void {
-    this.copy.put(path, stat, new Uint8Array())
+    this.copy.put(path, statOf(1), new Uint8Array())
   }
 
   get paths(): string[] {

@@ -186,7 +186,8 @@ export class Contender {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
-    // The lists are read after the create on the same connection, so they show our nodes and all older ones.
+    // The lists are read after the create on the same connection, so they show our nodes and all older ones. They come before a
+    // second create.
     const listings = this.#lines.map((line) => line.list())
     for (const listing of listings) listing.catch(() => {})
     const nodes = await this.#entering
@@ -200,7 +201,7 @@ export class Contender {
       const { name } = nodes[index]!
       line.queue.tellExhausted(name)
       const early = await listings[index]!.catch(() => undefined)
-      const isShown = early !== undefined && early.shows(name) && !this.#create.haveVanished
+      const isShown = early !== undefined && early.shows(name) && !this.#create.isRepeated
       areAllShown &&= isShown
       lists.push(isShown ? early : await line.listAgain())
     }
@@ -293,8 +294,8 @@ export class Contender {
 
   /**
    * After a wake-up the contender reads the list and checks its own node, in one segment: other contenders may still be ahead,
-   * and its own node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had to be read
-   * again after the check, there is no grant yet.
+   * and its own node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had
+   * to be read again after the check, there is no grant yet.
    */
   async #lookAndConfirm(line: Line): Promise<Look<Grant>> {
     const asking = this.#known() ?? (await this.#synced())

@@ -38,7 +38,7 @@ export class ProtectedCreate {
   readonly #uuid: string
   /** How many creates were not answered. */
   #unanswered = 0
-  #haveVanished = false
+  #isRepeated = false
   #isCancelled = false
 
   constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
@@ -50,9 +50,12 @@ export class ProtectedCreate {
     this.#uuid = uuid
   }
 
-  /** Whether nodes of an earlier create were deleted. If the folder was made again, the present ones may have their names. */
-  get haveVanished(): boolean {
-    return this.#haveVanished
+  /**
+   * Whether more than one create was sent. Then nodes of an earlier one may have had the names of the present ones: if the folder was
+   * deleted and made again, its counter begins anew.
+   */
+  get isRepeated(): boolean {
+    return this.#isRepeated
   }
 
   /** The nodes are no longer needed: `make` does not try again. */
@@ -76,6 +79,7 @@ export class ProtectedCreate {
         if (found !== undefined) return found
       }
       if (this.#isCancelled) return this.#unanswered > 0 ? await this.#findForCertain() : undefined
+      this.#isRepeated = true
     }
   }
 
@@ -108,7 +112,6 @@ export class ProtectedCreate {
     const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))
     const first = await this.#own(plans[0]!.queue, nodes[0]!.name)
     if (first !== undefined) return nodes.map((node) => ({ ...node, czxid: first.czxid }))
-    this.#haveVanished = true
     await this.#delete(nodes.map((node, index) => ({ ...node, queue: plans[index]!.queue })))
     return undefined
   }

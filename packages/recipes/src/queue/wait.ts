@@ -179,7 +179,7 @@ export async function within<T>(
   { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,
   options: CallOptions,
-  call: (limited: CallOptions, sending: () => void) => Promise<T>,
+  call: (limited: CallOptions & { readonly signal: AbortSignal }, sending: () => void) => Promise<T>,
 ): Promise<T> {
   const { signal, timeout = (options.session ?? zk.session).timeout } = options
   let outcomeUnknown = false

@@ -1,4 +1,5 @@
 // What tests of mirrors share: the tree of the servers, and a reader that replays the changes it is told.
+import type { Stat } from '@zk/client'
 import { expect } from 'vitest'
 import type { Mirror, MirrorChange, MirroredNode } from '../../src/index.ts'
 import { outcome, type Outcome } from './outside.ts'
@@ -71,5 +72,23 @@ export class Replay {
       expect([...this.#nodes.keys()].filter((each) => each.startsWith(`${path}/`))).toEqual([])
       this.#nodes.delete(path)
     }
+  }
+}
+
+/** Of an empty node that this transaction has made. */
+export function statOf(czxid: number): Stat {
+  const zxid = BigInt(czxid)
+  return {
+    czxid: zxid,
+    mzxid: zxid,
+    pzxid: zxid,
+    ctime: 0,
+    mtime: 0,
+    version: 0,
+    cversion: 0,
+    aversion: 0,
+    ephemeralOwner: 0n,
+    dataLength: 0,
+    numChildren: 0,
   }
 }
