@@ -82,12 +82,16 @@ interface AnyRecipeOptions extends HoldOptions {
 export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {
   checkWait(name, options, calls[name])
   const { onLost, onQueued, onSuspended, onResumed }: RunOptions = options
-  for (const [name, listener] of Object.entries({ onQueued, onSuspended, onResumed })) {
-    if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
-  }
+  checkListener('onQueued', onQueued)
+  checkListener('onSuspended', onSuspended)
+  checkListener('onResumed', onResumed)
   if (onLost !== undefined && onLost !== 'reject' && onLost !== 'ignore') {
     throw new TypeError(`onLost must be 'reject' or 'ignore', not ${String(onLost)}`)
   }
+}
+
+function checkListener(name: string, listener: unknown): void {
+  if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
 }
 
 /** The options of a call that may be ended by a time or a signal. */

@@ -85,9 +85,9 @@ export class Lock implements Acquirable<Held> {
   }
 
   /** See `Acquirable`. With `reentrant` it rejects with a `WouldDeadlockError` inside a `run` of this object. */
-  async acquire(options?: AcquireOptions): Promise<Held> {
-    this.#reentrancy?.refuseInside()
-    return await this.#queueLock.acquire(options)
+  acquire(options?: AcquireOptions): Promise<Held> {
+    const acquiring = () => this.#queueLock.acquire(options)
+    return this.#reentrancy === undefined ? acquiring() : this.#reentrancy.outside(acquiring)
   }
 
   /** See `Acquirable`. Inside a `run` of this object it resolves with undefined, even with `reentrant`. */

@@ -28,10 +28,11 @@ export class Reentrancy<H extends Held> {
     return run.held
   }
 
-  /** Throws if this code is inside a run that holds the lock: an acquire would wait for that run. */
-  refuseInside(): void {
+  /** Acquires. Rejects if this code is inside a run that holds the lock: the acquire would wait for that run. */
+  async outside(acquire: () => Promise<H>): Promise<H> {
     const run = this.#runs.getStore()
     if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
+    return await acquire()
   }
 
   /** Calls `body` in an inner run. Rejects if the outermost run has released or lost the lock meanwhile. */

@@ -69,7 +69,7 @@ export class WriteHeld extends Held {
     const unlisten = onAbort(session.detaching, leave)
     try {
       const grant = await limit.during(reading.make())
-      const lease = await limit.during(firstLease(this.#queue.zk, session, grant, this.#options, limit))
+      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, limit)
       const held = new Held(this.#queue.zk, owner, grant.nodes, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)

@@ -65,7 +65,7 @@ export const locksBugs: readonly PlantedBug[] = [
       { in: 'Task.#write', find: 'each.watchOwn()', replace: 'each.path' },
       {
         in: 'Contender.#competeInAll',
-        find: 'await (isBlocked ? this.#whileAllExist(reaching) : reaching)',
+        find: 'await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)',
         replace: 'await reaching',
       },
     ],

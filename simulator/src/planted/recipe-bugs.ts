@@ -95,9 +95,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a release that fails is not repeated',
     edits: [
       {
-        in: 'refusalOf',
-        find: 'await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))',
-        replace: 'await zk.delete(path, { session })',
+        in: 'deleteNode',
+        find: 'retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))',
+        replace: 'zk.delete(path, { session })',
       },
     ],
   },
@@ -289,8 +289,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'WaitLimit.#unless',
-        find: 'return await Promise.race([promise, over])',
-        replace: 'return await promise',
+        find: 'this.#waiting.push(end)',
+        replace: '',
       },
     ],
   },
@@ -298,9 +298,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a waiter whose session expired does not queue again',
     edits: [
       {
-        in: 'QueueLock.#attempt',
-        find: 'if (hasNextSession && !wasAborted(error, options.signal)) return undefined',
-        replace: '',
+        in: 'QueueLock.acquire',
+        find: 'if (!hasNextSession || wasAborted(error, signal)) throw error',
+        replace: 'throw error',
       },
     ],
   },
@@ -318,9 +318,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'tryAcquire does not check which contenders are ahead of its node',
     edits: [
       {
-        in: 'Contender.#looksIfFront',
-        find: 'line.isBlocked(ahead)',
-        replace: 'line.isBlocked(ahead) && ahead.length < 0',
+        in: 'Contender.#isBlocked',
+        find: 'this.#lines.some(({ isBlocked }) => isBlocked)',
+        replace: 'false as boolean',
       },
     ],
   },

@@ -9,9 +9,9 @@ export const semaphoreBugs: readonly PlantedBug[] = [
     recipe,
     edits: [
       {
-        in: 'Contender.#looksIfFront',
-        find: 'line.isBlocked(ahead)',
-        replace: 'line.isBlocked(ahead) && ahead.length < 0',
+        in: 'Contender.#isBlocked',
+        find: 'this.#lines.some(({ isBlocked }) => isBlocked)',
+        replace: 'false as boolean',
       },
     ],
   },

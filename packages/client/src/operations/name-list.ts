@@ -6,6 +6,7 @@ import { encode, Stat, ustring, vector } from '@zk/wire'
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 /** The bytes of a count, and of the length before each name. */
 const INT_SIZE = 4
+const FIRST_BEYOND_ASCII = 0x80
 
 /** Names of children, undecoded. */
 export class NameList {
@@ -47,6 +48,18 @@ export class NameList {
   /** The offset after the last byte of a name. */
   end(index: number): number {
     return this.#starts[index + 1]! - INT_SIZE
+  }
+
+  /** Whether a name is this text. A name that is ASCII, as usual, is not decoded. */
+  is(index: number, text: string): boolean {
+    const start = this.start(index)
+    const length = this.end(index) - start
+    for (let at = 0; at < length; at++) {
+      const byte = this.bytes[start + at]!
+      if (byte >= FIRST_BEYOND_ASCII) return this.text(index) === text
+      if (byte !== text.charCodeAt(at)) return false
+    }
+    return text.length === length
   }
 
   /** A name. */

@@ -139,30 +139,37 @@ const ATTEMPTS = 3
  * The lease of a grant. It is counted from the touch of the grant, since the request that showed the grant was committed. If
  * too little of this lease is left, or if there is no touch, a round proves a new one.
  */
-export async function firstLease(
+export function firstLease(
   zk: ZooKeeper,
   session: Session,
   { nodes, touch }: Grant,
   terms: HoldOptions,
   limit: WaitLimit,
-): Promise<Lease> {
+): Lease | Promise<Lease> {
   const { runtime } = zk
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
   const followerRelayDelay = followerRelayDelayOf(terms, session)
+  const leaseFrom = (touched: Timestamp) =>
+    new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
+  const isLongEnough = ({ remaining }: Lease) => remaining > leaseTimes.round(session.shortestTimeout)
+  const known = touch && leaseFrom(touch.at)
+  if (known !== undefined && isLongEnough(known)) return known
   const renewal = new LeaseRenewal(zk, session)
   const checked = { paths: nodes.map(({ path }) => path) }
-  let touched = touch?.at
-  for (let attempt = 1; ; attempt++) {
-    const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
-    if (lease !== undefined && lease.remaining > leaseTimes.round(session.shortestTimeout)) return lease
+  const proveOne = async () => {
+    let lease = known
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      // The known touches are too old, for example because the process was paused. After this pause the leader will have
+      // received those that were sent since then.
+      if (lease !== undefined) await limit.pause(followerRelayDelay)
+      const proof = await renewal.prove(() => [checked], followerRelayDelay)
+      if (proof === undefined) throw new NodeVanished()
+      for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
+      lease = leaseFrom(proof.touched)
+      if (isLongEnough(lease)) return lease
+    }
     // Answers take too long for a lease here. Another contender may get its answers sooner.
-    if (attempt > ATTEMPTS) throw new NodeVanished()
-    // The known touches are too old, for example because the process was paused. After this pause the leader will have
-    // received those that were sent since then.
-    if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await renewal.prove(() => [checked], followerRelayDelay)
-    if (proof === undefined) throw new NodeVanished()
-    for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
-    ;({ touched } = proof)
+    throw new NodeVanished()
   }
+  return limit.during(proveOne())
 }

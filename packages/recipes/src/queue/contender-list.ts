@@ -79,7 +79,7 @@ export class ContenderList {
   shows({ name, sequence }: ContenderName): boolean {
     const number = this.#rivals.areAlike || isExhausted(sequence) ? ODD : sequence
     let at = this.#numbers.indexOf(number)
-    while (at !== -1 && this.#names.text(at) !== name) at = this.#numbers.indexOf(number, at + 1)
+    while (at !== -1 && !this.#names.is(at, name)) at = this.#numbers.indexOf(number, at + 1)
     return at !== -1
   }
 
@@ -172,6 +172,8 @@ function negativeAt(bytes: Uint8Array, start: number, end: number, markers: read
 }
 
 function areDistinct(numbers: Int32Array): boolean {
+  // A contender that is alone needs no copy.
+  if (numbers.length === 1) return true
   const sorted = numbers.filter((number) => number !== NONE).sort()
   return sorted.every((number, index) => number !== sorted[index + 1])
 }

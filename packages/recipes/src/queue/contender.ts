@@ -5,7 +5,6 @@ import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
 import { Task, type TaskWait } from '../deadlock/task.ts'
 import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
-import type { ContenderList } from './contender-list.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
 import { OwnNodeWatch } from './own-node-watch.ts'
@@ -41,9 +40,6 @@ interface Asking {
   /** The connection at that time. The request may be sent on a later one. */
   readonly on: Connection | undefined
 }
-
-/** For each line, the look at its first list. */
-type Looks = ReadonlyMap<Line, Look<Grant>>
 
 export class Contender {
   readonly session: Session
@@ -133,13 +129,14 @@ export class Contender {
 
   /** Creates the nodes and reads each list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
-    const fronts = await this.#looksIfFront()
-    return fronts && (grantOf(fronts) ?? (await this.confirm()))
+    const grant = await this.#enter()
+    return this.#isBlocked ? undefined : (grant ?? (await this.confirm()))
   }
 
   /** Like `competeOnce`, for a contender with one queue. No committed check is made at the end. */
   async enterIfFront(): Promise<OwnNode | undefined> {
-    return (await this.#looksIfFront()) && this.#nodes![0]
+    await this.#enter()
+    return this.#isBlocked ? undefined : this.#nodes![0]
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
@@ -181,43 +178,35 @@ export class Contender {
     return this.#granted(nodes, asking!)
   }
 
-  /** Creates the nodes and reads the lists, in one segment. */
-  async #enter(): Promise<Looks> {
+  /**
+   * Creates the nodes and reads the lists, in one segment. The result is the grant for the case that there is no blocker; undefined
+   * if `confirm` must follow.
+   */
+  async #enter(): Promise<Grant | undefined> {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
     // The lists are read after the create on the same connection, so they show our nodes and all older ones. They come before a
     // second create.
-    const listings = this.#lines.map((line) => line.list())
-    for (const listing of listings) listing.catch(() => {})
+    for (const line of this.#lines) line.listEarly()
     const nodes = await this.#entering
     if (nodes === undefined) return this.#vanished()
     this.#nodes = nodes
+    let areAllShown = true
     // `Promise.all` is not used: it takes one more microtask turn, and then the next request may leave in a segment of its own.
     // All lists are already under way.
-    const lists: ContenderList[] = []
-    let areAllShown = true
-    for (const [index, line] of this.#lines.entries()) {
-      const { name } = nodes[index]!
-      line.queue.tellExhausted(name)
-      const early = await listings[index]!.catch(() => undefined)
-      const isShown = early !== undefined && early.shows(name) && !this.#create.isRepeated
+    for (let index = 0; index < nodes.length; index++) {
+      const isShown = await this.#lines[index]!.join(nodes[index]!, this.#create.isRepeated)
       areAllShown &&= isShown
-      lists.push(isShown ? early : await line.listAgain())
     }
     // If create and lists were sent on the connection of `asking`, as the touch was, the create itself is the committed request.
     const isUnbroken = areAllShown && asking.on !== undefined && asking.on === this.session.connection
-    const grant = isUnbroken ? this.#granted(nodes, asking) : undefined
-    const looks = new Map<Line, Look<Grant>>()
-    for (const [index, line] of this.#lines.entries()) {
-      looks.set(line, { ahead: await line.join(nodes[index]!, lists[index]!), grant })
-    }
-    return looks
+    return isUnbroken ? this.#granted(nodes, asking) : undefined
   }
 
-  async #looksIfFront(): Promise<readonly Look<Grant>[] | undefined> {
-    const looks = [...(await this.#enter())]
-    return looks.some(([line, { ahead }]) => line.isBlocked(ahead)) ? undefined : looks.map(([, look]) => look)
+  /** Whether there is a blocker in a queue, as far as the last lists show. */
+  get #isBlocked(): boolean {
+    return this.#lines.some(({ isBlocked }) => isBlocked)
   }
 
   /**
@@ -235,8 +224,8 @@ export class Contender {
       )
     const reaching = Promise.all(this.#lines.map(reach))
     reaching.catch(() => {})
-    const isBlocked = [...(await entering)].some(([line, { ahead }]) => line.isBlocked(ahead))
-    const fronts = await (isBlocked ? this.#whileAllExist(reaching) : reaching)
+    await entering
+    const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
   }
 
@@ -348,7 +337,7 @@ export class Contender {
     if (nodes === undefined) return
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
     await deleteAll(this.#zk, this.session, placed)
-    await this.deleteLate()
+    if (this.#create.mayBeExecutedLate) await this.deleteLate()
   }
 }
 

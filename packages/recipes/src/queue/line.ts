@@ -68,8 +68,12 @@ export class Line {
   readonly #options: LineOptions
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #watches = new Set<Watched>()
+  #early: Promise<ContenderList | undefined> | undefined
   #node: OwnNode | undefined
   #predecessors: Predecessors | undefined
+  #isBlocked = false
+  /** The contenders ahead in the first list, if there is a blocker, until `reachFront` takes them. */
+  #first: Ahead | undefined
   #ahead: Ahead | undefined
   #blocker: { readonly name: ContenderName; readonly node: NodeData } | undefined
   #isLeft = false
@@ -101,35 +105,56 @@ export class Line {
     return this.queue.list(this.#pinned)
   }
 
+  /** Sends the list for `join`. */
+  listEarly(): void {
+    this.#early = this.list().catch(() => undefined)
+  }
+
   /** Sends the list until it is answered. */
-  async listAgain(): Promise<ContenderList> {
+  async #listAgain(): Promise<ContenderList> {
     return await retry(this.#zk, () => this.list()).catch(vanishedIfMissing)
   }
 
-  /** Finds the contenders ahead of our node in the list. */
-  async join(node: OwnNode, list: ContenderList): Promise<Ahead> {
-    if (!list.shows(node.name)) throw new NodeVanished()
-    this.#predecessors = await Predecessors.join(this.queue, node, list, this.#pinned)
+  /**
+   * Finds the contenders ahead of our node in the early list, if that shows the node, otherwise in a new one. Resolves with whether
+   * it was the early one. `isRepeated` says that the early list may show another node of that name.
+   */
+  async join(node: OwnNode, isRepeated: boolean): Promise<boolean> {
+    this.queue.tellExhausted(node.name)
+    const early = await this.#early
+    this.#early = undefined
+    const isShown = early !== undefined && early.shows(node.name) && !isRepeated
+    const list = isShown ? early : await this.#listAgain()
+    if (!isShown && !list.shows(node.name)) throw new NodeVanished()
+    this.#predecessors = list.isInOrder
+      ? Predecessors.byNumber(node.name)
+      : await Predecessors.byCreation(this.queue, node, list.all, this.#pinned)
     this.#node = node
-    return this.#predecessors.ahead(list)
+    const ahead = this.#predecessors.ahead(list)
+    this.#isBlocked = this.role.blockers(ahead).length > 0
+    if (this.#isBlocked) this.#first = ahead
+    return isShown
   }
 
-  /** Whether there is a blocker among these contenders. */
-  isBlocked(ahead: Ahead): boolean {
-    return this.role.blockers(ahead).length > 0
+  /** Whether there is a blocker, as far as the last list shows. */
+  get isBlocked(): boolean {
+    return this.#isBlocked
   }
 
   /**
-   * Watches the blockers until one is gone, and looks `again`, until there is none. `first` has the look at the first list of
-   * each line.
+   * Watches the blockers until one is gone, and looks `again`, until there is none. `entering` resolves behind `join`, with the
+   * grant for the case that there is none.
    */
   async reachFront<Grant, T>(
-    first: Promise<ReadonlyMap<Line, Look<Grant>>>,
+    entering: Promise<Grant | undefined>,
     again: (line: Line) => Promise<Look<Grant>>,
     arrived: (front: Front<Grant>) => T | Promise<T>,
   ): Promise<T> {
-    let turn = this.#turn((await first).get(this)!)
+    const grant = await entering
     const node = this.#node!
+    const first = this.#first
+    this.#first = undefined
+    let turn: Turn<Grant> = first === undefined ? this.#front(grant) : this.#turn({ ahead: first, grant })
     while (turn.name === 'behind') {
       const { blockers, rest } = turn
       const gone = await this.#oneGone(blockers)
@@ -144,7 +169,7 @@ export class Line {
 
   /** Reads the list again. */
   async look(): Promise<Ahead> {
-    return this.aheadIn(await this.listAgain())
+    return this.aheadIn(await this.#listAgain())
   }
 
   /** The contenders ahead in this list. Throws `NodeVanished` if our own node is not in it. */
@@ -158,11 +183,17 @@ export class Line {
     this.#unwatch()
   }
 
+  #front<Grant>(grant: Grant | undefined): Turn<Grant> {
+    this.#options.throwIfLeaving()
+    this.#isBlocked = false
+    return { name: 'first', grant }
+  }
+
   #turn<Grant>({ ahead, grant }: Look<Grant>): Turn<Grant> {
     this.#options.throwIfLeaving()
     const blockers = this.role.blockers(ahead)
     const [only, other] = blockers
-    if (only === undefined) return { name: 'first', grant }
+    if (only === undefined) return this.#front(grant)
     if (this.#options.remembersAhead) this.#ahead = ahead
     this.#options.onQueued(() => this.#paths(ahead))
     const rest: Rest =
@@ -172,7 +203,7 @@ export class Line {
 
   /** Whether there is no blocker among these contenders, and none can appear ahead. Then the list need not be read again. */
   #isNext(rest: Ahead): boolean {
-    return this.role.aheadOnlyShrinks && !this.isBlocked(rest)
+    return this.role.aheadOnlyShrinks && this.role.blockers(rest).length === 0
   }
 
   #paths({ all }: Ahead): readonly string[] {

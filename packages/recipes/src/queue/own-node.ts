@@ -63,32 +63,39 @@ async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly P
  * reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
  */
 export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
-  const refusal = await refusalOf(folder, session, path)
-  if (refusal === undefined) return
-  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(folder, path, refusal.error) : refusal.error
-  const { kind } = folder.parse(nameIn(path))!
-  report(folder.zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
-  void deleteAgain(folder, session, path)
-  throw error
+  try {
+    await deleteNode(folder, session, path)
+  } catch (refusal) {
+    if (await isOver(folder, session, path, refusal)) return
+    const error = KeeperError.is(refusal, 'NoAuth') ? withoutRight(folder, path, refusal) : refusal
+    const { kind } = folder.parse(nameIn(path))!
+    report(folder.zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
+    void deleteAgain(folder, session, path)
+    throw error
+  }
 }
 
 async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
-  do await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
-  while ((await refusalOf(folder, session, path)) !== undefined)
+  for (;;) {
+    await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
+    try {
+      return await deleteNode(folder, session, path)
+    } catch (refusal) {
+      if (await isOver(folder, session, path, refusal)) return
+    }
+  }
 }
 
-/** Deletes the node once. Returns the error if a server refused; undefined if the node is gone. */
-async function refusalOf(folder: Folder, session: Session, path: string): Promise<{ error: unknown } | undefined> {
-  const { zk } = folder
-  try {
-    await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
-    return undefined
-  } catch (error) {
-    // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
-    const mayBeGone = KeeperError.is(error, 'NoAuth')
-    const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
-    return isGone || session.signal.aborted ? undefined : { error }
-  }
+function deleteNode({ zk }: Folder, session: Session, path: string): Promise<void> {
+  return retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
+}
+
+/** Whether nothing is left to delete, although a delete failed with this error. */
+async function isOver(folder: Folder, session: Session, path: string, error: unknown): Promise<boolean> {
+  // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
+  const mayBeGone = KeeperError.is(error, 'NoAuth')
+  const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
+  return isGone || session.signal.aborted
 }
 
 /** Whether the node exists; true if that cannot be found out. */

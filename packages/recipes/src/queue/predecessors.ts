@@ -14,12 +14,19 @@ export class Predecessors {
   readonly #own: ContenderName
   readonly #aheadIn: AheadIn
 
-  /** `list` must show our node. If numbers do not give the order, every other node is read for its czxid. */
-  static async join(queue: Queue, own: OwnNode, list: ContenderList, options: CallOptions): Promise<Predecessors> {
-    const aheadIn = list.isInOrder
-      ? byNumber(own.name)
-      : byCreation(queue, await olderThan(queue, own, list.all, options))
-    return new Predecessors(own.name, aheadIn)
+  /** For a list in which numbers give the order. A successor has the number of the contender whose place it has. */
+  static byNumber(own: ContenderName): Predecessors {
+    return new Predecessors(own, (list) => list.below(own.sequence))
+  }
+
+  /** For a list in which they do not. Every other node in it is read for its czxid. */
+  static async byCreation(
+    queue: Queue,
+    own: OwnNode,
+    all: readonly ContenderName[],
+    options: CallOptions,
+  ): Promise<Predecessors> {
+    return new Predecessors(own.name, byCreation(queue, await olderThan(queue, own, all, options)))
   }
 
   private constructor(own: ContenderName, aheadIn: AheadIn) {
@@ -35,11 +42,6 @@ export class Predecessors {
     if (!list.shows(this.#own)) throw new NodeVanished()
     return this.#aheadIn(list)
   }
-}
-
-/** Compares numbers. A successor has the number of the contender whose place it has. */
-function byNumber({ sequence }: ContenderName): AheadIn {
-  return (list) => list.below(sequence)
 }
 
 /**

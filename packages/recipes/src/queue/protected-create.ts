@@ -58,6 +58,11 @@ export class ProtectedCreate {
     return this.#isRepeated
   }
 
+  /** Whether a create was not answered: it may be executed later. */
+  get mayBeExecutedLate(): boolean {
+    return this.#unanswered > 0
+  }
+
   /** The nodes are no longer needed: `make` does not try again. */
   cancel(): void {
     this.#isCancelled = true

@@ -71,8 +71,15 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     })
     try {
       for (;;) {
-        const held = await this.#attempt(wait, limit, options)
-        if (held?.isHeld()) return wait.ended(held)
+        const contender = this.#contender(wait)
+        try {
+          const held = await this.#hold(contender, contender.compete(), limit, options)
+          if (held?.isHeld()) return wait.ended(held)
+        } catch (error) {
+          const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
+          if (!hasNextSession || wasAborted(error, signal)) throw error
+        }
+        // Its session expired, or its node was deleted.
       }
     } finally {
       limit.stop()
@@ -119,18 +126,6 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return result
   }
 
-  /** Waits with one contender. The result is undefined if its session expired or its node was deleted: then call it again. */
-  async #attempt(wait: Wait, limit: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
-    const contender = this.#contender(wait)
-    try {
-      return await this.#hold(contender, contender.compete(), limit, options)
-    } catch (error) {
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
-      if (hasNextSession && !wasAborted(error, options.signal)) return undefined
-      throw error
-    }
-  }
-
   /** Waits for a grant, and turns it into a hold, which may already be lost. Without a grant the contender leaves. */
   async #hold(
     contender: Competitor,
@@ -144,7 +139,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       const grant = await limit.during(competing)
       if (grant === undefined) return undefined
-      const lease = await limit.during(firstLease(this.#zk, contender.session, grant, this.#options, limit))
+      const lease = await firstLease(this.#zk, contender.session, grant, this.#options, limit)
       const options = { onSuspended, onResumed, ...this.#options }
       held = this.#toHeld(this.#zk, contender, grant.nodes, lease, options)
       return held

@@ -100,38 +100,52 @@ class LimitReached {
   }
 }
 
+const ignore: (reached: LimitReached) => void = () => {}
+
 /** The limit of a wait: a timeout or a signal, whichever comes first. */
 export class WaitLimit {
   readonly #runtime: Runtime
-  /** Rejects when the limit is reached; undefined if there is neither a timeout nor a signal. */
-  readonly #over: Promise<never> | undefined
-  #end: (reason: () => unknown) => void = () => {}
-  #unlisten: readonly (() => void)[] = []
-  #cancelTimer: (() => void) | undefined
+  readonly #isLimited: boolean
+  #reached: LimitReached | undefined
+  /** Reject the promises of `during` that wait. There is one, or two if a call that is limited pauses. */
+  readonly #waiting: ((reached: LimitReached) => void)[] = []
+  readonly #unlisten: readonly (() => void)[]
+  readonly #cancelTimer: (() => void) | undefined
 
   constructor(runtime: Runtime, { signals = [], timeout }: Limits) {
     this.#runtime = runtime
     const given = signals.filter((signal) => signal !== undefined)
     const hasTimer = timeout !== undefined && timeout.after <= LONGEST
-    if (given.length === 0 && !hasTimer) return
-    this.#over = new Promise((_, reject) => {
-      this.#end = (reason) => reject(new LimitReached(reason))
-    })
-    this.#over.catch(() => {})
+    this.#isLimited = given.length > 0 || hasTimer
     this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
     if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
   }
 
-  /** Settles as `promise` does. If the limit is reached before, it rejects with the reason of the limit. */
-  during<T>(promise: Promise<T>): Promise<T> {
-    return this.#over === undefined ? promise : this.#unless(this.#over, promise)
+  #end(reason: () => unknown): void {
+    if (this.#reached !== undefined) return
+    this.#reached = new LimitReached(reason)
+    for (const reject of this.#waiting) reject(this.#reached)
   }
 
-  async #unless<T>(over: Promise<never>, promise: Promise<T>): Promise<T> {
+  /** Settles as `promise` does. If the limit is reached before, it rejects with the reason of the limit. */
+  during<T>(promise: Promise<T>): Promise<T> {
+    return this.#isLimited ? this.#unless(promise) : promise
+  }
+
+  async #unless<T>(promise: Promise<T>): Promise<T> {
+    let end = ignore
     try {
-      return await Promise.race([promise, over])
+      return await new Promise<T>((resolve, reject) => {
+        promise.then(resolve, reject)
+        if (this.#reached !== undefined) return reject(this.#reached)
+        end = reject
+        this.#waiting.push(end)
+      })
     } catch (error) {
       throw error instanceof LimitReached ? error.reason() : error
+    } finally {
+      const index = this.#waiting.indexOf(end)
+      if (index >= 0) this.#waiting.splice(index, 1)
     }
   }
 
