@@ -30,6 +30,7 @@
 #define watch_not_set_again  (1 << 1)  /* A watch is lost with its connection. */
 #define granted_on_wake_up   (1 << 2)  /* No committed check after waiting. */
 #define woken_is_next        (1 << 3)  /* A woken contender does not check which others are ahead. */
+#define ours_was_next        (1 << 21) /* ... if the one that has left is of its own session. */
 #define missing_is_first     (1 << 4)  /* A list without the own node counts as one with no node ahead. */
 #define owner_ignored        (1 << 5)  /* A node with the right uuid is taken for the own one, with any owner. */
 #define uuid_kept            (1 << 6)  /* The contender of the next session keeps the last one's uuid. */
@@ -80,6 +81,7 @@ typedef Znode {           /* In the order of their creation: their index is thei
   byte owner;             /* The session. */
   byte uuid;              /* The prefix of its name. */
   bool reads;             /* It belongs to a reader. */
+  bool is_next;           /* Its contender knows that it has no blocker. */
   bool operated_on        /* The operator deleted it. */
 };
 Znode znode[ZNODES];
@@ -641,8 +643,11 @@ first_look:
   atomic {
     if
     :: blocker != NOBODY -> goto wait
-    :: blocker == NOBODY && !client[i].unbroken -> goto confirm
-    :: blocker == NOBODY && client[i].unbroken -> goto granted
+    :: blocker == NOBODY -> znode[client[i].node].is_next = !SHARED
+    fi;
+    if
+    :: !client[i].unbroken -> goto confirm
+    :: client[i].unbroken -> goto granted
     fi
   };
 
@@ -685,8 +690,10 @@ woken:
   atomic {
     client[i].watching = false;
     if
-    :: (queued == 1 && !SHARED) || mistake(woken_is_next) -> blocker = NOBODY; goto confirm
-    :: else -> blocker = NOBODY
+    :: (queued == 1 && !SHARED) || mistake(woken_is_next) -> goto next
+    /* A contender of its own session, which has left: nobody was ahead of it. */
+    :: znode[blocker].is_next || mistake(ours_was_next) -> goto next
+    :: (queued != 1 || SHARED) && !mistake(woken_is_next) -> blocker = NOBODY
     fi
   };
 
@@ -703,9 +710,14 @@ look_again:
       :: !listed(client[i].node) && mistake(missing_is_first) -> blocker = NOBODY
       :: listed(client[i].node) && mistake(later_lists_whole) -> note_others(); look()
       :: else -> look()
-      fi
+      fi;
+      znode[client[i].node].is_next = (blocker == NOBODY && !SHARED);
+      goto confirm
     }
   fi;
+
+next:
+  atomic { blocker = NOBODY; znode[client[i].node].is_next = !SHARED };
 
 confirm:                  /* multi with a check of the own node. */
   if

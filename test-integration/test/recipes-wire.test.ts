@@ -137,8 +137,11 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         // Each release has woken one contender, and this one was next.
         expect(granted).toEqual(inLine.map((label, index) => ({ label, events: index + 1 })))
         expect(events()).toBe(waiters)
-        // The first in the queue needs no list: its own one names the holder alone.
-        const later = inLine.slice(1).flatMap(() => [multi, getChildren2, deleteNode])
+        // The first in the queue needs no list: its own one names the holder alone. Nor does one behind a contender of its session.
+        const sessionOf = (label: string) => clientOf(Number(label.replace('waiter ', ''))).session
+        const needsList = (index: number) => sessionOf(inLine[index]!) !== sessionOf(inLine[index - 1]!)
+        const lists = (index: number) => (needsList(index) ? [getChildren2] : [])
+        const later = inLine.slice(1).flatMap((_, before) => [multi, ...lists(before + 1), deleteNode])
         const asked = count(proxy.requests.slice(requests))
         expect(asked).toEqual(count([removeWatches, deleteNode, multi, deleteNode, ...later]))
       },

@@ -111,6 +111,33 @@ describe('With waiters', () => {
     expect(second!.value.isHeld()).toBe(true)
   })
 
+  test('Lock is handed over within a session without a list, unless a contender that was not next has left', async () => {
+    const scene = prepared()
+    const zk = await scene.client()
+    const giving = new AbortController()
+    const [first, second, , fourth] = [
+      await scene.start(new Lock(zk, PATH).acquire()),
+      await scene.start(new Lock(zk, PATH).acquire()),
+      await scene.start(new Lock(zk, PATH).acquire({ signal: giving.signal })),
+      await scene.start(new Lock(zk, PATH).acquire()),
+    ]
+    const fifth = await scene.start(new Lock(zk, PATH).acquire())
+    const since = scene.since()
+    await scene.done(first.value.release())
+    expect(second.value.isHeld()).toBe(true)
+    expect(since.ops()).toEqual(['delete', 'multi'])
+    const sinceGivenUp = scene.since()
+    giving.abort()
+    await scene.world.settle()
+    expect(fourth.status).toBe('pending')
+    expect(sinceGivenUp.ops()).toEqual(['removeWatches', 'delete', 'getChildren2', 'multi', 'getData'])
+    const sinceSecond = scene.since()
+    await scene.done(second.value.release())
+    await scene.done(fourth.value.release())
+    expect(fifth.value.isHeld()).toBe(true)
+    expect(sinceSecond.ops()).toEqual(['delete', 'multi', 'delete', 'multi'])
+  })
+
   test('Lock is handed over with one sync more, in two round trips, to a contender that has waited for long', async () => {
     const scene = prepared()
     const [first, second, third] = await queue(scene, 3)

@@ -52,10 +52,14 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Line.reachFront',
-        find: "const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))",
-        replace: 'const isNext = true as boolean',
+        find: 'if (this.#isNext) return await arrived',
+        replace: 'return await arrived',
       },
     ],
+  },
+  {
+    name: 'a contender behind one of its own session is next when that one leaves, even if that one was not',
+    edits: [{ in: 'Line.reachFront', find: 'rest.blocker?.isNext === true', replace: 'rest.blocker !== undefined' }],
   },
   {
     name: 'a create whose reply was lost is repeated without a search',
@@ -319,7 +323,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.#isBlocked',
-        find: 'this.#lines.some(({ isBlocked }) => isBlocked)',
+        find: 'this.#lines.some(({ isNext }) => !isNext)',
         replace: 'false as boolean',
       },
     ],

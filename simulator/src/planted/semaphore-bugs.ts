@@ -10,7 +10,7 @@ export const semaphoreBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.#isBlocked',
-        find: 'this.#lines.some(({ isBlocked }) => isBlocked)',
+        find: 'this.#lines.some(({ isNext }) => !isNext)',
         replace: 'false as boolean',
       },
     ],

@@ -204,9 +204,8 @@ export class Contender {
     return isUnbroken ? this.#granted(nodes, asking) : undefined
   }
 
-  /** Whether there is a blocker in a queue, as far as the last lists show. */
   get #isBlocked(): boolean {
-    return this.#lines.some(({ isBlocked }) => isBlocked)
+    return this.#lines.some(({ isNext }) => !isNext)
   }
 
   /**

@@ -50,9 +50,12 @@ type Turn<Grant> =
 
 /**
  * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, it is computed at once whether
- * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB.
+ * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB. `blocker` is the line of the
+ * blocker, if that is a contender of this session.
  */
-type Rest = { readonly name: 'known'; readonly isNext: boolean } | { readonly name: 'listed'; readonly ahead: Ahead }
+type Rest =
+  | { readonly name: 'known'; readonly isNext: boolean; readonly blocker: Line | undefined }
+  | { readonly name: 'listed'; readonly ahead: Ahead }
 
 /** One wait, for the blockers in one list. */
 interface Waiting {
@@ -61,6 +64,8 @@ interface Waiting {
 }
 
 export class Line {
+  /** The lines of each session, by the names of their nodes. The uuids in the names differ. */
+  static readonly #ofSession = new WeakMap<Session, Map<string, Line>>()
   readonly queue: Queue
   readonly role: Role
   readonly #zk: ZooKeeper
@@ -71,7 +76,7 @@ export class Line {
   #early: Promise<ContenderList | undefined> | undefined
   #node: OwnNode | undefined
   #predecessors: Predecessors | undefined
-  #isBlocked = false
+  #isNext = false
   /** The contenders ahead in the first list, if there is a blocker, until `reachFront` takes them. */
   #first: Ahead | undefined
   #ahead: Ahead | undefined
@@ -131,14 +136,23 @@ export class Line {
       : await Predecessors.byCreation(this.queue, node, list.all, this.#pinned)
     this.#node = node
     const ahead = this.#predecessors.ahead(list)
-    this.#isBlocked = this.role.blockers(ahead).length > 0
-    if (this.#isBlocked) this.#first = ahead
+    this.#isNext = this.role.blockers(ahead).length === 0
+    if (!this.#isNext) this.#first = ahead
+    if (!this.#isLeft) this.#linesOfSession.set(node.name.name, this)
     return isShown
   }
 
-  /** Whether there is a blocker, as far as the last list shows. */
-  get isBlocked(): boolean {
-    return this.#isBlocked
+  /** Whether it has no blocker, as far as is known. If the contenders ahead only get fewer, this then stays so. */
+  get isNext(): boolean {
+    return this.#isNext
+  }
+
+  get #linesOfSession(): Map<string, Line> {
+    const known = Line.#ofSession.get(this.#session)
+    if (known !== undefined) return known
+    const lines = new Map<string, Line>()
+    Line.#ofSession.set(this.#session, lines)
+    return lines
   }
 
   /**
@@ -154,14 +168,16 @@ export class Line {
     const node = this.#node!
     const first = this.#first
     this.#first = undefined
-    let turn: Turn<Grant> = first === undefined ? this.#front(grant) : this.#turn({ ahead: first, grant })
+    let turn: Turn<Grant> = first === undefined ? this.#firstTurn(grant) : this.#turn({ ahead: first, grant })
     while (turn.name === 'behind') {
       const { blockers, rest } = turn
       const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
       this.#ahead = this.#ahead?.without(gone)
-      const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
-      if (isNext) return await arrived({ node, grant: undefined, last: gone })
+      // A contender that was next had no other one ahead of it, and none can come between it and us.
+      this.#isNext =
+        rest.name === 'known' ? rest.isNext || rest.blocker?.isNext === true : this.#isLast(rest.ahead.without(gone))
+      if (this.#isNext) return await arrived({ node, grant: undefined, last: gone })
       turn = this.#turn(await again(this))
     }
     return arrived({ node, grant: turn.grant, last: undefined })
@@ -180,12 +196,13 @@ export class Line {
   /** The contender leaves: removes the watches on blockers from the server. */
   leave(): void {
     this.#isLeft = true
+    if (this.#node !== undefined) this.#linesOfSession.delete(this.#node.name.name)
     this.#unwatch()
   }
 
-  #front<Grant>(grant: Grant | undefined): Turn<Grant> {
+  #firstTurn<Grant>(grant: Grant | undefined): Turn<Grant> {
     this.#options.throwIfLeaving()
-    this.#isBlocked = false
+    this.#isNext = true
     return { name: 'first', grant }
   }
 
@@ -193,16 +210,16 @@ export class Line {
     this.#options.throwIfLeaving()
     const blockers = this.role.blockers(ahead)
     const [only, other] = blockers
-    if (only === undefined) return this.#front(grant)
+    if (only === undefined) return this.#firstTurn(grant)
     if (this.#options.remembersAhead) this.#ahead = ahead
     this.#options.onQueued(() => this.#paths(ahead))
-    const rest: Rest =
-      other === undefined ? { name: 'known', isNext: this.#isNext(ahead.without(only)) } : { name: 'listed', ahead }
-    return { name: 'behind', blockers, rest }
+    if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
+    const blocker = this.role.aheadOnlyShrinks ? this.#linesOfSession.get(only.name) : undefined
+    return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
   }
 
   /** Whether there is no blocker among these contenders, and none can appear ahead. Then the list need not be read again. */
-  #isNext(rest: Ahead): boolean {
+  #isLast(rest: Ahead): boolean {
     return this.role.aheadOnlyShrinks && this.role.blockers(rest).length === 0
   }
 
