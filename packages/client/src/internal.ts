@@ -2,7 +2,7 @@
 export { onAbort, wasAborted } from './aborts.ts'
 export { expecting } from './call-options.ts'
 export { publish } from './telemetry/diagnostics.ts'
-export { checkKeys } from './operations/arguments.ts'
+export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
 export { NameList } from './operations/name-list.ts'
 export { isSystemNode } from './helpers/walk.ts'
 export { getChildNames, logWith, watchInto } from './zookeeper.ts'

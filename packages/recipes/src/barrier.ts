@@ -20,8 +20,8 @@ export interface BarrierWaitOptions {
   signal?: AbortSignal | undefined
 }
 
-const barrierOptions = new Set(['acl'])
-const waitOptions = new Set(['timeout', 'signal'])
+const barrierOptions = ['acl']
+const waitOptions = ['timeout', 'signal']
 
 /**
  * Programs wait while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's DistributedBarrier.

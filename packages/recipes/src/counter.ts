@@ -28,8 +28,8 @@ export interface ChangeOptions {
   signal?: AbortSignal | undefined
 }
 
-const counterOptions = new Set(['acl'])
-const changeOptions = new Set(['timeout', 'signal'])
+const counterOptions = ['acl']
+const changeOptions = ['timeout', 'signal']
 
 /**
  * A number that many programs change, from -2^63 to 2^63 - 1. Curator's DistributedAtomicLong reads and writes the same node.

@@ -26,9 +26,9 @@ export interface EnterOptions extends BarrierWaitOptions {
 /** One transaction checks as many nodes. */
 const MOST_MEMBERS = 5_000
 
-const doubleBarrierOptions = new Set(['size', 'name', 'acl'])
-const enterOptions = new Set(['timeout', 'signal', 'data'])
-const leaveOptions = new Set(['timeout', 'signal'])
+const doubleBarrierOptions = ['size', 'name', 'acl']
+const enterOptions = ['timeout', 'signal', 'data']
+const leaveOptions = ['timeout', 'signal']
 
 /**
  * Several members begin together, and end together. It is the double barrier of ZooKeeper's recipe page, and its nodes are those of

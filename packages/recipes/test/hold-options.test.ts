@@ -13,7 +13,11 @@ const bad: [what: string, options: object, message: RegExp][] = [
   ['entry of an acl', { acl: [{ perms: 31 }] }, /acl must be a list of/],
   ['followerRelayDelay', { followerRelayDelay: -1 }, /followerRelayDelay must be a number of ms, 0 or more, not -1/],
   ['followerRelayDelay', { followerRelayDelay: Number.NaN }, /followerRelayDelay must be a number of ms/],
-  ['followerRelayDelay', { followerRelayDelay: '5' }, /followerRelayDelay must be a number of ms, 0 or more, not 5/],
+  [
+    'followerRelayDelay',
+    { followerRelayDelay: '5' },
+    /followerRelayDelay must be a number of ms, 0 or more, not the string "5"/,
+  ],
 ]
 
 const recipes: [name: string, make: (zk: ZooKeeper, options: LockOptions) => unknown][] = [

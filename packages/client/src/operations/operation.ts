@@ -23,7 +23,7 @@ export interface Operation<Args extends readonly unknown[], W extends WireOperat
   /** Turns the response into the result of the call. */
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, errorContext?: () => ErrorContext) => Result
   /** The options that the method accepts, by default those of every call, and an example for error messages. */
-  readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
+  readonly options?: { readonly known: readonly string[]; readonly example: string } | undefined
   /**
    * The error codes that are normal results, each with a function that makes the result: `NoNode` in `exists` is undefined.
    */

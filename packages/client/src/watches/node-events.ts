@@ -4,6 +4,7 @@ import type { Chroot } from '../chroot.ts'
 import { atCaller } from '../errors.ts'
 import { EventQueue } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
+import { checkBoolean } from '../operations/arguments.ts'
 import { prepare } from '../operations/operation.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
@@ -74,7 +75,7 @@ export class NodeEventsSource implements NodeEvents {
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
     checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
     const { recursive = false, maxQueued = MAX_QUEUED } = options
-    if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
+    checkBoolean('recursive', recursive)
     if (!Number.isInteger(maxQueued) || maxQueued < 1) {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
     }
