@@ -1,6 +1,6 @@
 // Checks the arguments of callers, before anything is sent.
 import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
-import { checkBoolean, checkKeys, checkSignal, checkTime } from '@zk/client/internal'
+import { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from '@zk/client/internal'
 import type { RunOptions } from './acquirable.ts'
 import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
@@ -25,7 +25,7 @@ export function checkRecipe(
   checkKeys(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
   checkData('label', options.label)
   checkData('data', options.data)
-  checkACL(options.acl)
+  if (options.acl !== undefined) checkACL(options.acl)
   checkHoldOptions(options)
   const { detectDeadlocks } = options
   if (
@@ -122,15 +122,6 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)
-}
-
-export function checkACL(acl: unknown): void {
-  if (acl === undefined) return
-  const isEntry = (entry: Partial<ACL> | undefined) =>
-    Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'
-  if (!Array.isArray(acl) || acl.length === 0 || !acl.every(isEntry)) {
-    throw new TypeError('acl must be a list of { perms, id: { scheme, id } } with at least one entry')
-  }
 }
 
 export function checkBody(body: unknown): void {

@@ -1,7 +1,7 @@
 // Checks of the arguments of groups, before anything is sent.
-import { type CallOptions, validatePath } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
-import { checkACL, checkData, checkLimits, checkPlace } from '../checks.ts'
+import { type ACL, type CallOptions, validatePath } from '@zk/client'
+import { checkACL, checkKeys } from '@zk/client/internal'
+import { checkData, checkLimits, checkPlace } from '../checks.ts'
 
 const limits = ['timeout', 'signal'] as const
 const calls = {
@@ -19,7 +19,7 @@ const calls = {
 } as const satisfies Record<string, readonly string[]>
 
 interface AnyOptions extends Pick<CallOptions, 'timeout' | 'signal'> {
-  readonly acl?: unknown
+  readonly acl?: readonly ACL[] | undefined
   readonly name?: unknown
   readonly data?: unknown
 }
@@ -32,7 +32,7 @@ export function checkGroup(
 ): void {
   checkPlace(zk, path, 'members need a node of their own to stand below')
   checkKeys(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
-  checkACL(options.acl)
+  if (options.acl !== undefined) checkACL(options.acl)
 }
 
 /** The data of an update, which has no default. */
