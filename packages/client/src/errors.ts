@@ -213,19 +213,18 @@ export function atCaller(error: unknown, signal?: AbortSignal): unknown {
   return error
 }
 
-function branded(error: unknown, brand: symbol): boolean {
+/** Whether the error is of the class with this brand, in any copy of its package. */
+export function branded(error: unknown, brand: symbol): boolean {
   return typeof error === 'object' && error !== null && brand in error
 }
 
 function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   const { op, path, chroot, number, outcomeUnknown, server, sessionId, index } = details
   const subject = [op, path].filter((part) => part !== undefined).join(' ')
-  const place = [
-    index === undefined ? undefined : `operation ${index}`,
-    chroot === undefined ? undefined : `chroot ${chroot}`,
-    server === undefined ? undefined : `server ${server}`,
-    sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
-  ].filter((part) => part !== undefined)
+  const session = sessionId === undefined ? undefined : hex(sessionId)
+  const place = Object.entries({ operation: index, chroot, server, session })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`)
   const what = code === 'Unknown' ? `unknown error code ${number ?? ''}`.trimEnd() : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'

@@ -1,6 +1,7 @@
 // The exports for @zk/recipes besides the public API. They may change with any version.
 export { onAbort, wasAborted } from './aborts.ts'
 export { expecting } from './call-options.ts'
+export { branded } from './errors.ts'
 export { publish } from './telemetry/diagnostics.ts'
 export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
 export { NameList } from './operations/name-list.ts'

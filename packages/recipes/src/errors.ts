@@ -1,4 +1,4 @@
-import { hex } from '@zk/client/internal'
+import { branded, hex } from '@zk/client/internal'
 
 /** The brand by which `LockLostError.is` finds errors of any copy of this package. */
 const lostBrand = Symbol.for('@zk/LockLostError')
@@ -64,7 +64,7 @@ export class LockLostError extends Error {
 
   /** True for a `LockLostError` of any copy of this package in the program. */
   static is(error: unknown): error is LockLostError {
-    return typeof error === 'object' && error !== null && lostBrand in error
+    return branded(error, lostBrand)
   }
 }
 
@@ -125,7 +125,7 @@ export class LockTimeoutError extends Error {
 
   /** True for a `LockTimeoutError` of any copy of this package in the program. */
   static is(error: unknown): error is LockTimeoutError {
-    return typeof error === 'object' && error !== null && timeoutBrand in error
+    return branded(error, timeoutBrand)
   }
 }
 
@@ -171,7 +171,7 @@ export class WouldDeadlockError extends Error {
 
   /** True for a `WouldDeadlockError` of any copy of this package in the program. */
   static is(error: unknown): error is WouldDeadlockError {
-    return typeof error === 'object' && error !== null && deadlockBrand in error
+    return branded(error, deadlockBrand)
   }
 }
 
@@ -207,7 +207,7 @@ export class PermitsError extends Error {
 
   /** True for a `PermitsError` of any copy of this package in the program. */
   static is(error: unknown): error is PermitsError {
-    return typeof error === 'object' && error !== null && permitsBrand in error
+    return branded(error, permitsBrand)
   }
 }
 

@@ -2,7 +2,8 @@
 // sessions call these methods. No decision of a session depends on them.
 import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
-import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
+import { KeeperError, type KeeperErrorCode } from '../errors.ts'
+import { hex } from '../hex.ts'
 import type { ClientOptions } from '../options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { FrameTrace } from './frame-trace.ts'
@@ -319,14 +320,14 @@ export class Telemetry {
   /** Logs one line. The recipes use it, too. */
   log(level: LogLevel, message: string, session: SessionInfo, more: () => object = () => ({})): void {
     log(this.#logger, level, `zk: ${message}`, () => ({
-      sessionId: formatSessionId(session.id),
+      sessionId: hex(session.id),
       server: session.connection?.server,
       ...more(),
     }))
   }
 
   #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
-    return { since: this.#runtime.wallNow(), sessionId: formatSessionId(id), timeout }
+    return { since: this.#runtime.wallNow(), sessionId: hex(id), timeout }
   }
 }
 
