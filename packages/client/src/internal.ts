@@ -1,5 +1,5 @@
 // The exports for @zk/recipes besides the public API. They may change with any version.
-export { onAbort, wasAborted } from './aborts.ts'
+export { onAbort, pause, wasAborted } from './aborts.ts'
 export { expecting } from './call-options.ts'
 export { branded } from './errors.ts'
 export { publish } from './telemetry/diagnostics.ts'
