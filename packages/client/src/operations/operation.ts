@@ -32,9 +32,19 @@ export interface Operation<Args extends readonly unknown[], W extends WireOperat
   readonly paths?: (() => readonly string[]) | undefined
 }
 
-/** A read that sets a one-shot watch on its path. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
+/** A read that sets a one-shot watch on its path. */
 export interface WatchingOperation<W extends WireOperation, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
+}
+
+/** The same read with a watch. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
+export function watching<W extends WireOperation, Result>(
+  read: Operation<[path: string], W, Result>,
+  watch: WatchKind,
+): WatchingOperation<W, Result> {
+  const encode = (chroot: Chroot, path: string) =>
+    ({ path: chroot.absolute(path), watch: true }) as TypeOf<W['request']>
+  return { ...read, name: `${read.name}AndWatch`, watch, encode }
 }
 
 /** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
