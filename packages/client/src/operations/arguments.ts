@@ -1,5 +1,4 @@
 // Checks of the arguments of calls, before anything is sent.
-import type { ACL as WireACL } from '@zk/wire'
 import { ProtocolError } from '@zk/wire'
 
 /** Data of a znode: bytes, or text to be stored as UTF-8. */
@@ -36,7 +35,7 @@ export function versionIn(options: { readonly version?: number | undefined }): n
 }
 
 /** Returns a copy of the ACL: a getter of the caller could otherwise make another call while the request is written. */
-export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
+export function checkACL(acl: readonly ACL[]): readonly ACL[] {
   if (!Array.isArray(acl) || acl.length === 0) {
     throw new TypeError('acl must be a list of at least one { perms, id: { scheme, id } }')
   }

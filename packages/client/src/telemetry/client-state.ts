@@ -1,6 +1,7 @@
 // The state of a client, for any number of readers.
 import { messageOf } from '../errors.ts'
 import type { EndReason } from '../session/protocol/states.ts'
+import { OVER } from '../watches/event-queue.ts'
 
 /**
  * The state of a client: plain data, which can be written as JSON. `closed` and `authFailed` are final. If `renewSession` is
@@ -203,8 +204,6 @@ class Follower implements ClientStates {
     else if (this.#takers.length > 0) feed.notifyOfNext(this)
   }
 }
-
-const OVER = { value: undefined, done: true } as const
 
 /** JSON turns most errors into {}. The error gets `toJSON`, not the state, because programs copy the fields of a state. */
 function describeInJson(error: Error | undefined): void {

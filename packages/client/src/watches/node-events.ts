@@ -2,7 +2,7 @@
 import { onAbort } from '../aborts.ts'
 import type { Chroot } from '../chroot.ts'
 import { atCaller } from '../errors.ts'
-import { EventQueue } from './event-queue.ts'
+import { EventQueue, OVER } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { checkBoolean } from '../operations/arguments.ts'
 import { prepare } from '../operations/operation.ts'
@@ -105,7 +105,7 @@ export class NodeEventsSource implements NodeEvents {
   /** Removes the watch here. The watch at the server is removed with the next requests. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
-    return { value: undefined, done: true }
+    return OVER
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
