@@ -4,6 +4,7 @@
 //     a node waits for those ahead of it in its line that exclude it: the list shows it
 //     a node stays until its task has what it waits for:              its data shows it (marks.ts)
 import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { memoized } from '../memoized.ts'
 import type { DeadlockStep } from '../errors.ts'
 import { type ContenderName, type Kind, parseName } from '../queue/names.ts'
 import { nameIn, parentOf } from '../queue/own-node.ts'
@@ -147,10 +148,4 @@ export class Search {
     }
     return steps
   }
-}
-
-function memoized<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  const made = known.get(key) ?? make()
-  known.set(key, made)
-  return made
 }
