@@ -1,6 +1,5 @@
 // The state of a client, for any number of readers.
 import { messageOf } from '../errors.ts'
-import type { EndReason } from '../session/protocol/states.ts'
 import { OVER } from '../watches/event-queue.ts'
 
 /**
@@ -75,13 +74,6 @@ export interface EndedState extends Since {
   /** For `authFailed`: the error, which says which server refused the credentials. */
   readonly error?: Error | undefined
 }
-
-export const endState = {
-  SessionExpired: 'expired',
-  AuthFailed: 'authFailed',
-  Closed: 'closed',
-  Unreachable: 'closed',
-} as const satisfies Record<EndReason, ClientState['name']>
 
 /** Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value. */
 type Result = IteratorResult<ClientState, undefined>

@@ -1,6 +1,6 @@
 // Everything that a client reports: statistics, diagnostics channels, the log, the state of the client. The drivers of
 // sessions call these methods. No decision of a session depends on them.
-import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
+import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { KeeperError, type KeeperErrorCode } from '../errors.ts'
 import { hex } from '../hex.ts'
@@ -12,6 +12,7 @@ import { Outage } from './outage.ts'
 import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
+import { endTrigger } from '../session/protocol/states.ts'
 import type { Request } from '../session/requests/request.ts'
 import { type ClientStats, Counters } from './stats.ts'
 import { type Timestamp, timestamp } from '../timestamp.ts'
@@ -239,8 +240,7 @@ export class Telemetry {
     if (reason === 'SessionExpired') this.#counters.expired++
     const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
-    const state = endState[reason]
-    const event = reason === 'Unreachable' ? 'unreachable' : state
+    const event = endTrigger[reason]
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
     const since = this.#runtime.wallNow()
     switch (reason) {
