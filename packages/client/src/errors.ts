@@ -60,33 +60,33 @@ export class KeeperError extends Error {
   /** `is` looks for this key. */
   readonly [keeperBrand] = true
   /** The name of the failure; `Unknown` if this version has no name for the number that the server sent. */
-  readonly code: KeeperErrorCode
+  declare readonly code: KeeperErrorCode
   /**
    * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of our own. For `Unknown` use
    * this number: it stays the same when a later version has a name for it.
    */
-  readonly number: number | undefined
+  declare readonly number: number | undefined
   /** The operation, by the name of the client's method. */
-  readonly op: string | undefined
+  declare readonly op: string | undefined
   /** The path of the call, as the caller named it; undefined for a call without a path. */
-  readonly path: string | undefined
+  declare readonly path: string | undefined
   /** The chroot of the client, below which `path` is; undefined if there is none. */
-  readonly chroot: string | undefined
+  declare readonly chroot: string | undefined
   /**
    * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may
    * have happened or not. False means that the call did not happen, or changes nothing.
    */
-  readonly outcomeUnknown: boolean
+  declare readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
-  readonly server: string | undefined
+  declare readonly server: string | undefined
   /** The id of the session that the call ran in; undefined before there is one. */
-  readonly sessionId: bigint | undefined
+  declare readonly sessionId: bigint | undefined
   /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
-  readonly index: number | undefined
+  declare readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
-  readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  declare readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
-  readonly needs: string | undefined
+  declare readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
     super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
@@ -152,7 +152,7 @@ export class ConnectError extends Error {
   /** `is` looks for this key. */
   readonly [connectBrand] = true
   /** All servers, also those that were not tried. A server with several addresses has an entry for each one tried. */
-  readonly servers: readonly ConnectAttempt[]
+  declare readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
     const list = servers.map(
