@@ -3,7 +3,7 @@ import type { AcquireOptions } from './acquirable.ts'
 import { acquireOptions, checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
-import { observeFirst } from './queue/observe.ts'
+import { firstOf, observeFirst } from './queue/observe.ts'
 import { undefinedIfAborted, WaitLimit, within } from './queue/wait.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
@@ -74,7 +74,7 @@ export class LeaderElection {
   /** The candidate that leads now; undefined if there is none. */
   async leader(options: CallOptions = {}): Promise<Leader | undefined> {
     checkCall('leader', options)
-    return await within(this.#queue, 'leader', options, (limited) => this.#queue.first(limited))
+    return await within(this.#queue, 'leader', options, (limited) => firstOf(this.#queue, limited))
   }
 
   /** All candidates, oldest first: the first one leads. */
