@@ -45,11 +45,11 @@ interface Created {
 const utf8 = new TextDecoder()
 
 export class Queue {
-  readonly zk: ZooKeeper
+  declare readonly zk: ZooKeeper
   /** The parent of the contenders' nodes. */
-  readonly path: string
+  declare readonly path: string
   /** The path that users know: that of the recipe. */
-  readonly recipePath: string
+  declare readonly recipePath: string
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
