@@ -59,7 +59,7 @@ export class Telemetry {
   #granted: number | undefined
   /** When the timer last fired. */
   #timerAt: Timestamp
-  #frames: FrameTrace | undefined
+  #frames: { readonly sent: FrameTrace; readonly received: FrameTrace } | undefined
   #receivedAt: number | undefined
   /** The servers that closed the connection at the handshake, since a server last answered it or failed in another way. */
   readonly #silent = new Set<string>()
@@ -146,13 +146,13 @@ export class Telemetry {
 
   sent(bytes: Uint8Array, session: SessionInfo): void {
     this.#counters.bytesSent += bytes.byteLength
-    this.#frames?.sent(bytes, place(session))
+    this.#frames?.sent.take(bytes, place(session))
   }
 
   received(bytes: Uint8Array, session: SessionInfo, now: number): void {
     this.#counters.bytesReceived += bytes.byteLength
     this.#receivedAt = now
-    this.#frames?.received(bytes, place(session))
+    this.#frames?.received.take(bytes, place(session))
   }
 
   /** Forgets how the old servers behaved. */
@@ -169,7 +169,7 @@ export class Telemetry {
     this.#counters.dialed++
     this.#outage.attempts++
     this.#since = now
-    if (this.#tracesFrames) this.#frames = new FrameTrace()
+    if (this.#tracesFrames) this.#frames = { sent: new FrameTrace('sent'), received: new FrameTrace('received') }
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
     this.log('debug', 'dialing', session, () => ({ server }))
   }
