@@ -10,7 +10,7 @@ import { type ContenderName, type Kind, parseName } from '../queue/names.ts'
 import { nameIn, parentOf } from '../queue/own-node.ts'
 import { pinnedTo, retry } from '../queue/retry.ts'
 import { exclusive, reader, writer } from '../queue/roles.ts'
-import { isExhausted } from '../queue/sequences.ts'
+import { bySequence, isExhausted } from '../queue/sequences.ts'
 import { readMarks, relative } from './marks.ts'
 
 /** So many nodes are looked at in one search. */
@@ -99,7 +99,7 @@ export class Search {
     if (own === undefined || isExhausted(own.sequence)) return []
     const blocking = waitedFor.get(own.kind)!
     const ahead = names.filter(({ kind, sequence }) => sequence < own.sequence && blocking.includes(kind))
-    return ahead.sort((one, other) => one.sequence - other.sequence).map(({ name }) => `${parent}/${name}`)
+    return ahead.sort(bySequence).map(({ name }) => `${parent}/${name}`)
   }
 
   /** The node with this mark. */
