@@ -219,27 +219,25 @@ export function branded(error: unknown, brand: symbol): boolean {
 }
 
 function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
-  const { op, path, chroot, number, outcomeUnknown, server, sessionId, index } = details
-  const subject = [op, path].filter((part) => part !== undefined).join(' ')
+  const { op, path, chroot, number, outcomeUnknown, server, sessionId, index, needs } = details
   const session = sessionId === undefined ? undefined : hex(sessionId)
   const place = Object.entries({ operation: index, chroot, server, session })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${value}`)
-  const what = code === 'Unknown' ? `unknown error code ${number ?? ''}`.trimEnd() : code
+  const what = code === 'Unknown' ? joined(' ', 'unknown error code', number) : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'
     : code === 'NoNode' && chroot !== undefined
       ? missingBelow(details)
       : code === 'SessionExpired' && details.isLastSession === true
         ? LAST_SESSION
-        : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
-            .filter((part) => part !== undefined)
-            .join(': ')
-  return [
-    subject === '' ? what : `${subject}: ${what}`,
-    place.length === 0 ? '' : ` (${place.join(', ')})`,
-    hint === '' ? '' : `: ${hint}`,
-  ].join('')
+        : joined(': ', advice[code], needs)
+  return joined(': ', joined(' ', op, path), place.length === 0 ? what : `${what} (${place.join(', ')})`, hint)
+}
+
+/** Joins the parts that are there. */
+function joined(separator: string, ...parts: readonly (string | number | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(separator)
 }
 
 /** The advice for `NoNode` if there is a chroot: the server does not say that the chroot itself is missing. */
