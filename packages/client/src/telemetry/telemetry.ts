@@ -46,6 +46,7 @@ type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
 export class Telemetry {
   readonly #counters = new Counters()
+  readonly #counts = this.#counters.counts
   readonly #logger: Logger
   readonly #tracesFrames: boolean
   readonly #askedTimeout: number
@@ -89,7 +90,7 @@ export class Telemetry {
   // --- calls ----------------------------------------------------------------------------------------------------
 
   called(request: Request, session: SessionInfo): void {
-    this.#counters.called++
+    this.#counts.requests.called++
     if (!tracesRequests()) return
     const { op, path } = request
     const paths = request.paths?.()
@@ -111,12 +112,12 @@ export class Telemetry {
   }
 
   aborted(request: Request, session: SessionInfo, now: number, reason: unknown): void {
-    this.#counters.aborted++
+    this.#counts.requests.aborted++
     if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Aborted', { error: reason })
   }
 
   throttled({ op, path, timesThrottled }: Request, session: SessionInfo): void {
-    this.#counters.throttled++
+    this.#counts.requests.throttled++
     this.log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
   }
 
@@ -145,12 +146,12 @@ export class Telemetry {
   // --- connections ----------------------------------------------------------------------------------------------
 
   sent(bytes: Uint8Array, session: SessionInfo): void {
-    this.#counters.bytesSent += bytes.byteLength
+    this.#counts.bytes.sent += bytes.byteLength
     this.#frames?.sent.take(bytes, place(session))
   }
 
   received(bytes: Uint8Array, session: SessionInfo, now: number): void {
-    this.#counters.bytesReceived += bytes.byteLength
+    this.#counts.bytes.received += bytes.byteLength
     this.#receivedAt = now
     this.#frames?.received.take(bytes, place(session))
   }
@@ -166,7 +167,7 @@ export class Telemetry {
   }
 
   dialing(server: string, session: SessionInfo, now: number): void {
-    this.#counters.dialed++
+    this.#counts.connections.dialed++
     this.#outage.attempts++
     this.#since = now
     if (this.#tracesFrames) this.#frames = { sent: new FrameTrace('sent'), received: new FrameTrace('received') }
@@ -196,14 +197,14 @@ export class Telemetry {
   }
 
   connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
-    this.#counters.established++
+    this.#counts.connections.established++
     this.#since = now
     this.#silent.clear()
     report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
     if (isFirst) {
-      this.#counters.sessions++
+      this.#counts.sessions.established++
       report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
-    } else this.#counters.reconnected++
+    } else this.#counts.connections.reconnected++
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
     const { beganAt, attempts, failure } = this.#outage
@@ -223,7 +224,7 @@ export class Telemetry {
   }
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
-    this.#counters.lost++
+    this.#counts.connections.lost++
     this.#outage = new Outage(now, error)
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
@@ -237,7 +238,7 @@ export class Telemetry {
 
   /** The session has ended. The next one may follow. */
   ended({ reason, byServer, server, cause }: Ended, session: SessionInfo, now: () => number): void {
-    if (reason === 'SessionExpired') this.#counters.expired++
+    if (reason === 'SessionExpired') this.#counts.sessions.expired++
     const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
     const event = endTrigger[reason]
@@ -288,7 +289,7 @@ export class Telemetry {
   notified(watcher: { readonly path: string }, outcome: Outcome, session: SessionInfo): void {
     const { type } = outcome
     if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
-    this.#counters.events++
+    this.#counts.events++
     report('zk:watch', () => {
       // The event of a persistent watch has a path of its own, which may be below the watched path.
       const path = 'path' in outcome ? outcome.path : watcher.path
@@ -297,7 +298,7 @@ export class Telemetry {
   }
 
   anomaly(what: string, session: SessionInfo): void {
-    this.#counters.anomalies++
+    this.#counts.anomalies++
     report('zk:anomaly', () => ({ what, ...place(session) }))
     this.log('warn', 'something the protocol does not foresee', session, () => ({ what }))
   }
