@@ -1,3 +1,5 @@
+import type { Runtime } from './runtime/runtime.ts'
+
 /** Called with the reason of the abort. */
 type Callback = (reason: unknown) => void
 
@@ -46,4 +48,18 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
  */
 export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && error === signal.reason
+}
+
+/** Waits `delay` ms, or until one of the signals aborts. */
+export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+  return new Promise((resolve) => {
+    const unlisten: (() => void)[] = []
+    const end = () => {
+      cancel()
+      for (const each of unlisten) each()
+      resolve()
+    }
+    const cancel = runtime.setTimer(delay, end)
+    for (const signal of signals) if (signal !== undefined) unlisten.push(onAbort(signal, end))
+  })
 }

@@ -60,33 +60,33 @@ export class KeeperError extends Error {
   /** `is` looks for this key. */
   readonly [keeperBrand] = true
   /** The name of the failure; `Unknown` if this version has no name for the number that the server sent. */
-  readonly code: KeeperErrorCode
+  declare readonly code: KeeperErrorCode
   /**
    * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of our own. For `Unknown` use
    * this number: it stays the same when a later version has a name for it.
    */
-  readonly number: number | undefined
+  declare readonly number: number | undefined
   /** The operation, by the name of the client's method. */
-  readonly op: string | undefined
+  declare readonly op: string | undefined
   /** The path of the call, as the caller named it; undefined for a call without a path. */
-  readonly path: string | undefined
+  declare readonly path: string | undefined
   /** The chroot of the client, below which `path` is; undefined if there is none. */
-  readonly chroot: string | undefined
+  declare readonly chroot: string | undefined
   /**
    * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may
    * have happened or not. False means that the call did not happen, or changes nothing.
    */
-  readonly outcomeUnknown: boolean
+  declare readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
-  readonly server: string | undefined
+  declare readonly server: string | undefined
   /** The id of the session that the call ran in; undefined before there is one. */
-  readonly sessionId: bigint | undefined
+  declare readonly sessionId: bigint | undefined
   /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
-  readonly index: number | undefined
+  declare readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
-  readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  declare readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
-  readonly needs: string | undefined
+  declare readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
     super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
@@ -152,7 +152,7 @@ export class ConnectError extends Error {
   /** `is` looks for this key. */
   readonly [connectBrand] = true
   /** All servers, also those that were not tried. A server with several addresses has an entry for each one tried. */
-  readonly servers: readonly ConnectAttempt[]
+  declare readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
     const list = servers.map(
@@ -213,34 +213,31 @@ export function atCaller(error: unknown, signal?: AbortSignal): unknown {
   return error
 }
 
-function branded(error: unknown, brand: symbol): boolean {
+/** Whether the error is of the class with this brand, in any copy of its package. */
+export function branded(error: unknown, brand: symbol): boolean {
   return typeof error === 'object' && error !== null && brand in error
 }
 
 function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
-  const { op, path, chroot, number, outcomeUnknown, server, sessionId, index } = details
-  const subject = [op, path].filter((part) => part !== undefined).join(' ')
-  const place = [
-    index === undefined ? undefined : `operation ${index}`,
-    chroot === undefined ? undefined : `chroot ${chroot}`,
-    server === undefined ? undefined : `server ${server}`,
-    sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
-  ].filter((part) => part !== undefined)
-  const what = code === 'Unknown' ? `unknown error code ${number ?? ''}`.trimEnd() : code
+  const { op, path, chroot, number, outcomeUnknown, server, sessionId, index, needs } = details
+  const session = sessionId === undefined ? undefined : hex(sessionId)
+  const place = Object.entries({ operation: index, chroot, server, session })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`)
+  const what = code === 'Unknown' ? joined(' ', 'unknown error code', number) : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'
     : code === 'NoNode' && chroot !== undefined
       ? missingBelow(details)
       : code === 'SessionExpired' && details.isLastSession === true
         ? LAST_SESSION
-        : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
-            .filter((part) => part !== undefined)
-            .join(': ')
-  return [
-    subject === '' ? what : `${subject}: ${what}`,
-    place.length === 0 ? '' : ` (${place.join(', ')})`,
-    hint === '' ? '' : `: ${hint}`,
-  ].join('')
+        : joined(': ', advice[code], needs)
+  return joined(': ', joined(' ', op, path), place.length === 0 ? what : `${what} (${place.join(', ')})`, hint)
+}
+
+/** Joins the parts that are there. */
+function joined(separator: string, ...parts: readonly (string | number | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(separator)
 }
 
 /** The advice for `NoNode` if there is a chroot: the server does not say that the chroot itself is missing. */

@@ -1,8 +1,9 @@
 // The exports for @zk/recipes besides the public API. They may change with any version.
-export { onAbort, wasAborted } from './aborts.ts'
+export { onAbort, pause, wasAborted } from './aborts.ts'
 export { expecting } from './call-options.ts'
+export { branded } from './errors.ts'
 export { publish } from './telemetry/diagnostics.ts'
-export { checkKeys } from './operations/arguments.ts'
+export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
 export { NameList } from './operations/name-list.ts'
 export { isSystemNode } from './helpers/walk.ts'
 export { getChildNames, logWith, watchInto } from './zookeeper.ts'

@@ -1,5 +1,5 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
-import { checkKeys } from './operations/arguments.ts'
+import { checkBoolean, checkKeys, checkSignal, checkTime, shown } from './operations/arguments.ts'
 import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
 import type { CallOptions } from './call-options.ts'
 import type { Runtime } from './runtime/runtime.ts'
@@ -129,8 +129,9 @@ const defaults = {
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
-const known = new Set(['connectTimeout', 'signal', 'tls', 'sasl', ...Object.keys(defaults)])
-const LARGEST_INT = 2 ** 31 - 1
+const known = ['connectTimeout', 'signal', 'tls', 'sasl', ...Object.keys(defaults)]
+const counts = ['sessionTimeout', 'connectTimeout', 'maxWaiting', 'maxInFlight'] as const
+const sizes = ['maxRequestSize', 'maxResponseSize', 'maxWaitingBytes', 'maxInFlightBytes'] as const
 
 /** Fills in defaults. Throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
@@ -142,13 +143,9 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
     ...defaults,
     ...given,
   }
-  const { sessionTimeout, connectTimeout, runtime } = filled
-  inRange('sessionTimeout', sessionTimeout, 1, LARGEST_INT)
-  inRange('connectTimeout', connectTimeout, 1, LARGEST_INT)
-  inRange('maxRequestSize', filled.maxRequestSize, 1_024, LARGEST_INT)
-  inRange('maxResponseSize', filled.maxResponseSize, 1_024, LARGEST_INT)
-  for (const name of ['maxWaiting', 'maxInFlight'] as const) inRange(name, filled[name], 1, LARGEST_INT)
-  for (const name of ['maxWaitingBytes', 'maxInFlightBytes'] as const) inRange(name, filled[name], 1_024, LARGEST_INT)
+  const { runtime } = filled
+  for (const name of counts) checkInteger(name, filled[name], 1)
+  for (const name of sizes) checkInteger(name, filled[name], 1_024)
   if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
     throw new RangeError(
       'localExpiry must be a finite number of session timeouts, at least 1 (1000 is as good as never), not ' +
@@ -159,17 +156,13 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
   checkTlsSource(filled.tls)
   checkMechanism(filled.sasl)
-  for (const name of ['renewSession', 'readOnly', 'traceFrames'] as const) {
-    if (typeof filled[name] !== 'boolean') throw new TypeError(`${name} must be true or false`)
-  }
+  for (const name of ['renewSession', 'readOnly', 'traceFrames'] as const) checkBoolean(name, filled[name])
   checkLogger(filled.logger)
   if (filled.session !== undefined) checkSession(filled.session)
   if (filled.hostProvider !== undefined && typeof filled.hostProvider !== 'function') {
     throw new TypeError('hostProvider must be a function that makes a HostProvider')
   }
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    throw new TypeError('signal must be an AbortSignal')
-  }
+  checkSignal(signal)
   const needed = Object.keys(systemRuntime).filter((name) => name !== 'resolve')
   const missing = needed.filter((name) => typeof runtime?.[name as keyof Runtime] !== 'function')
   if (missing.length > 0) throw new TypeError(`runtime must be a Runtime; it has no ${missing.join(', ')}`)
@@ -190,8 +183,8 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   if (lastZxid < 0n || BigInt.asIntN(64, lastZxid) !== lastZxid) {
     throw new RangeError(`session.lastZxid must be a number of 63 bits, at least 0, not ${lastZxid}`)
   }
-  inRange('session.shortestTimeout', session.shortestTimeout ?? 0, 0, 2 ** 31 - 1)
-  inRange('session.lastXid', session.lastXid ?? 0, 0, 2 ** 31 - 1)
+  checkInteger('session.shortestTimeout', session.shortestTimeout ?? 0, 0)
+  checkInteger('session.lastXid', session.lastXid ?? 0, 0)
 }
 
 /**
@@ -215,7 +208,7 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
 const everyCall = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
 
 /** The names of all options of a call that has these options besides those of every call. */
-export const optionNames = (...besides: readonly string[]): ReadonlySet<string> => new Set([...besides, ...everyCall])
+export const optionNames = (...besides: readonly string[]): readonly string[] => [...besides, ...everyCall]
 
 const plainCall = optionNames()
 
@@ -230,26 +223,14 @@ export function checkCallOptions(
   if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
   checkKeys(name, options, known, example)
   const { timeout, repeatThrottled, signal } = options
-  checkTimeout(timeout)
-  if (repeatThrottled !== undefined && typeof repeatThrottled !== 'boolean') {
-    throw new TypeError('repeatThrottled must be true or false')
-  }
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    throw new TypeError('signal must be an AbortSignal')
-  }
+  checkTime('timeout', timeout)
+  checkBoolean('repeatThrottled', repeatThrottled)
+  checkSignal(signal)
 }
 
-function checkTimeout(timeout: number | undefined): void {
-  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
-  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${shown(timeout)}`)
-}
+const LARGEST_INT = 2 ** 31 - 1
 
-function inRange(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return
-  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${shown(value)}`)
-}
-
-/** Shows a wrong value. A string gets quotes: a number as text, from the environment for instance, would look right. */
-function shown(value: unknown): string {
-  return typeof value === 'string' ? `the string ${JSON.stringify(value)}` : String(value)
+function checkInteger(name: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least && value <= LARGEST_INT) return
+  throw new RangeError(`${name} must be an integer from ${least} to ${LARGEST_INT}, not ${shown(value)}`)
 }

@@ -79,24 +79,17 @@ export class Sessions {
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {
-    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, renewSession, tls, sasl } = this.#options
-    const { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
+      ...this.#options,
       servers: this.#servers,
       hostProvider: this.#hostProvider,
       resume,
-      readOnly,
       credentials: this.#credentials,
       seed: Math.floor(this.runtime.random() * 2 ** 32),
-      sessionTimeout,
-      localExpiry,
-      maxResponseSize,
-      limits: { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
+      limits: this.#options,
       startAt,
       connectBy,
-      isLast: !renewSession,
-      tls,
-      sasl,
+      isLast: !this.#options.renewSession,
     }
     return new SessionDriver(config, this.runtime, {
       connected: () => {

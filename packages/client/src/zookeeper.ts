@@ -84,7 +84,7 @@ interface WatchInto {
 }
 
 const ensureOptions = optionNames('acl')
-const followOptions: ReadonlySet<string> = new Set(['signal'])
+const followOptions = ['signal']
 
 /**
  * A client of one ensemble. Every call is queued before it returns its promise, so the calls of one turn are sent together,

@@ -247,7 +247,7 @@ describe('checkCallOptions', () => {
   })
 
   test('checkCallOptions refuses an array, which older clients take for ACLs, and says what to write', () => {
-    const known = new Set(['mode', 'acl'])
+    const known = ['mode', 'acl']
     const error = thrownBy(() => checkCallOptions('create', OPEN_ACL_UNSAFE as object, known, "{ mode: 'EPHEMERAL' }"))
     expect(error).toEqual(
       new TypeError(

@@ -1,7 +1,7 @@
 import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { checkKeys, expecting } from '@zk/client/internal'
+import { checkACL, checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
-import { checkACL, checkPlace, checkWait } from './checks.ts'
+import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './queue/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
 import { WaitLimit, within } from './queue/wait.ts'
@@ -20,8 +20,8 @@ export interface BarrierWaitOptions {
   signal?: AbortSignal | undefined
 }
 
-const barrierOptions = new Set(['acl'])
-const waitOptions = new Set(['timeout', 'signal'])
+const barrierOptions = ['acl']
+const waitOptions = ['timeout', 'signal']
 
 /**
  * Programs wait while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's DistributedBarrier.
@@ -38,7 +38,7 @@ export class Barrier {
   constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
     checkPlace(zk, path, 'a barrier needs a node of its own')
     checkKeys('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
-    checkACL(options.acl)
+    if (options.acl !== undefined) checkACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#acl = options.acl

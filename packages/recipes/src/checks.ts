@@ -1,50 +1,31 @@
 // Checks the arguments of callers, before anything is sent.
 import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
+import { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from '@zk/client/internal'
 import type { RunOptions } from './acquirable.ts'
 import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
 const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
-const common = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
-/** The names of the options of each recipe. */
-const recipes = {
-  Lock: new Set([...common, 'reentrant', 'detectDeadlocks']),
-  SharedLock: new Set([...common, 'detectDeadlocks']),
-  MultiLock: new Set([...common, 'detectDeadlocks']),
-  LeaderElection: new Set(['data', 'acl', 'heldWhile', 'followerRelayDelay']),
-  Semaphore: new Set([...common, 'permits']),
-} as const satisfies Record<string, ReadonlySet<string>>
+const readOptions = ['timeout', 'signal', 'repeatThrottled', 'session']
+/** The names of options that several recipes or methods have. */
+export const lockOptions = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
+export const tryOptions = ['timeout', 'signal', 'onSuspended', 'onResumed']
+export const acquireOptions = ['timeout', 'signal', 'onQueued', 'onSuspended', 'onResumed']
+export const runOptions = [...acquireOptions, 'onLost']
 
-const read = ['timeout', 'signal', 'repeatThrottled', 'session']
-const wait = ['signal', 'onQueued', 'onSuspended', 'onResumed']
-/** The names of the options of each method. */
-const calls = {
-  acquire: new Set(['timeout', ...wait]),
-  campaign: new Set(['timeout', ...wait]),
-  run: new Set(['timeout', ...wait, 'onLost']),
-  terms: new Set(wait),
-  tryAcquire: new Set(['timeout', 'signal', 'onSuspended', 'onResumed']),
-  downgrade: new Set(['timeout', 'signal']),
-  leaders: new Set(['signal']),
-  leader: new Set(read),
-  candidates: new Set(read),
-  contenders: new Set(read),
-  'Semaphore.acquire': new Set(['count', 'timeout', ...wait]),
-  'Semaphore.run': new Set(['count', 'timeout', ...wait, 'onLost']),
-  'Semaphore.tryAcquire': new Set(['count', 'timeout', 'signal', 'onSuspended', 'onResumed']),
-  resize: new Set(read),
-  permits: new Set(read),
-  holders: new Set(read),
-} as const satisfies Record<string, ReadonlySet<string>>
-
-/** Checks the arguments of a recipe's constructor. */
-export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: string, options: AnyRecipeOptions): void {
+/** Checks the arguments of a recipe's constructor. `known` are the names of its options. */
+export function checkRecipe(
+  name: string,
+  zk: unknown,
+  path: string,
+  options: AnyRecipeOptions,
+  known: readonly string[],
+): void {
   checkPlace(zk, path, 'contenders need a node of their own to queue below')
-  checkKeys(`new ${name}`, options, recipes[name], "{ heldWhile: 'confirmed' }")
+  checkKeys(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
   checkData('label', options.label)
   checkData('data', options.data)
-  checkACL(options.acl)
+  if (options.acl !== undefined) checkACL(options.acl)
   checkHoldOptions(options)
   const { detectDeadlocks } = options
   if (
@@ -54,9 +35,7 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
   ) {
     throw new TypeError('detectDeadlocks must be true, false, or an object that stands for a task')
   }
-  if (options.reentrant !== undefined && typeof options.reentrant !== 'boolean') {
-    throw new TypeError('reentrant must be true or false')
-  }
+  checkBoolean('reentrant', options.reentrant)
 }
 
 /** The client and the path of a recipe. `because` says why the path must not be the root. */
@@ -79,8 +58,13 @@ interface AnyRecipeOptions extends HoldOptions {
   readonly detectDeadlocks?: boolean | object | undefined
 }
 
-export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {
-  checkWait(name, options, calls[name])
+/** The options of a call; those of a call that only reads, if no others are `known`. */
+export function checkCall(
+  name: string,
+  options: RunOptions | CallOptions,
+  known: readonly string[] = readOptions,
+): void {
+  checkWait(name, options, known)
   const { onLost, onQueued, onSuspended, onResumed }: RunOptions = options
   checkListener('onQueued', onQueued)
   checkListener('onSuspended', onSuspended)
@@ -98,17 +82,15 @@ function checkListener(name: string, listener: unknown): void {
 export function checkWait(
   name: string,
   options: Pick<RunOptions, 'timeout' | 'signal'>,
-  known: ReadonlySet<string>,
+  known: readonly string[],
 ): void {
   checkKeys(name, options, known, '{ timeout: 5_000 }')
   checkLimits(options)
 }
 
 export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
-    throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  checkTime('timeout', timeout)
+  checkSignal(signal)
 }
 
 const MOST_PERMITS = 1_000_000
@@ -137,24 +119,13 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
     throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
   }
-  if (followerRelayDelay !== undefined && !(typeof followerRelayDelay === 'number' && followerRelayDelay >= 0)) {
-    throw new RangeError(`followerRelayDelay must be a number of ms, 0 or more, not ${String(followerRelayDelay)}`)
-  }
+  checkTime('followerRelayDelay', followerRelayDelay)
 }
 
 /** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)
-}
-
-export function checkACL(acl: unknown): void {
-  if (acl === undefined) return
-  const isEntry = (entry: Partial<ACL> | undefined) =>
-    Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'
-  if (!Array.isArray(acl) || acl.length === 0 || !acl.every(isEntry)) {
-    throw new TypeError('acl must be a list of { perms, id: { scheme, id } } with at least one entry')
-  }
 }
 
 export function checkBody(body: unknown): void {

@@ -1,6 +1,6 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
-import { checkACL, checkPlace, checkWait } from './checks.ts'
+import { checkACL, checkKeys } from '@zk/client/internal'
+import { checkPlace, checkWait } from './checks.ts'
 import { Change } from './counter/change.ts'
 import { CounterWriter } from './counter/counter-writer.ts'
 import { checkBigint, checked, toValue } from './counter/value.ts'
@@ -28,8 +28,8 @@ export interface ChangeOptions {
   signal?: AbortSignal | undefined
 }
 
-const counterOptions = new Set(['acl'])
-const changeOptions = new Set(['timeout', 'signal'])
+const counterOptions = ['acl']
+const changeOptions = ['timeout', 'signal']
 
 /**
  * A number that many programs change, from -2^63 to 2^63 - 1. Curator's DistributedAtomicLong reads and writes the same node.
@@ -50,7 +50,7 @@ export class Counter {
   constructor(zk: ZooKeeper, path: string, options: CounterOptions = {}) {
     checkPlace(zk, path, 'a counter needs a node of its own')
     checkKeys('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
-    checkACL(options.acl)
+    if (options.acl !== undefined) checkACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#writer = new CounterWriter(zk, path, options.acl)

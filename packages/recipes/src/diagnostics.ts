@@ -56,17 +56,6 @@ export interface RecipeMessages {
   }
 }
 
-const channels = {
-  'zk:exhausted': channel('zk:exhausted'),
-  'zk:orphan': channel('zk:orphan'),
-  'zk:queued': channel('zk:queued'),
-  'zk:acquired': channel('zk:acquired'),
-  'zk:suspended': channel('zk:suspended'),
-  'zk:resumed': channel('zk:resumed'),
-  'zk:released': channel('zk:released'),
-  'zk:lost': channel('zk:lost'),
-} as const satisfies Record<keyof RecipeMessages, unknown>
-
 type Line = readonly [level: LogLevel, text: string]
 
 /**
@@ -84,6 +73,8 @@ const lines = {
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, Line>
 
+const channels = new Map(Object.keys(lines).map((name) => [name, channel(name)]))
+
 /** The line for `zk:lost` if the holder itself has downgraded the hold, which is no reason for an alert. */
 export const downgraded: Line = ['info', 'downgraded']
 
@@ -96,7 +87,8 @@ export function report<Name extends keyof RecipeMessages>(
   [level, text]: Line = lines[name],
 ): void {
   const whole = () => ({ kind, ...message() })
-  if (channels[name].hasSubscribers) publish(channels[name], whole())
+  const published = channels.get(name)!
+  if (published.hasSubscribers) publish(published, whole())
   logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 

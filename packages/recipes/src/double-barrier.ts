@@ -1,9 +1,9 @@
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
-import { checkKeys, onAbort } from '@zk/client/internal'
+import { checkACL, checkKeys, onAbort } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { Member, type MemberOptions } from './barrier/member.ts'
-import { checkACL, checkData, checkPlace, checkWait } from './checks.ts'
+import { checkData, checkPlace, checkWait } from './checks.ts'
 import { NodeVanished } from './queue/node-vanished.ts'
 import { WaitLimit } from './queue/wait.ts'
 
@@ -26,9 +26,9 @@ export interface EnterOptions extends BarrierWaitOptions {
 /** One transaction checks as many nodes. */
 const MOST_MEMBERS = 5_000
 
-const doubleBarrierOptions = new Set(['size', 'name', 'acl'])
-const enterOptions = new Set(['timeout', 'signal', 'data'])
-const leaveOptions = new Set(['timeout', 'signal'])
+const doubleBarrierOptions = ['size', 'name', 'acl']
+const enterOptions = ['timeout', 'signal', 'data']
+const leaveOptions = ['timeout', 'signal']
 
 /**
  * Several members begin together, and end together. It is the double barrier of ZooKeeper's recipe page, and its nodes are those of
@@ -59,7 +59,7 @@ export class DoubleBarrier {
     if (name !== undefined && (typeof name !== 'string' || name.includes('/'))) {
       throw new TypeError('name must be a string without a slash')
     }
-    checkACL(acl)
+    if (acl !== undefined) checkACL(acl)
     this.path = path
     this.size = size
     this.#zk = zk

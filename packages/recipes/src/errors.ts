@@ -1,4 +1,4 @@
-import { hex } from '@zk/client/internal'
+import { branded, hex } from '@zk/client/internal'
 
 /** The brand by which `LockLostError.is` finds errors of any copy of this package. */
 const lostBrand = Symbol.for('@zk/LockLostError')
@@ -33,11 +33,11 @@ export class LockLostError extends Error {
   /** The brand for `is`. */
   readonly [lostBrand] = true
   /** Why the hold ended. If there are several causes, the first one. */
-  readonly reason: LossReason
+  declare readonly reason: LossReason
   /** The path of the contender's node. */
-  readonly path: string
+  declare readonly path: string
   /** The value with which the body of a `run` resolved although the lock was lost; undefined for any other call. */
-  readonly result: unknown
+  declare readonly result: unknown
 
   constructor(
     reason: LossReason,
@@ -64,7 +64,7 @@ export class LockLostError extends Error {
 
   /** True for a `LockLostError` of any copy of this package in the program. */
   static is(error: unknown): error is LockLostError {
-    return typeof error === 'object' && error !== null && lostBrand in error
+    return branded(error, lostBrand)
   }
 }
 
@@ -99,13 +99,13 @@ export class LockTimeoutError extends Error {
   /** The brand for `is`. */
   readonly [timeoutBrand] = true
   /** The path of the lock or the election. */
-  readonly path: string
+  declare readonly path: string
   /** How many contenders were ahead in the last list; undefined if no list showed any. */
-  readonly position: number | undefined
+  declare readonly position: number | undefined
   /** The paths of the contenders ahead, oldest first. */
-  readonly ahead: readonly string[]
+  declare readonly ahead: readonly string[]
   /** The contender for which the caller waited: the next one ahead, or, for a reader, the next writer ahead. */
-  readonly blocker: Blocker | undefined
+  declare readonly blocker: Blocker | undefined
 
   constructor(path: string, timeout: number, wait: EndedWait) {
     super(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`)
@@ -125,7 +125,7 @@ export class LockTimeoutError extends Error {
 
   /** True for a `LockTimeoutError` of any copy of this package in the program. */
   static is(error: unknown): error is LockTimeoutError {
-    return typeof error === 'object' && error !== null && timeoutBrand in error
+    return branded(error, timeoutBrand)
   }
 }
 
@@ -149,12 +149,12 @@ export class WouldDeadlockError extends Error {
   /** The brand for `is`. */
   readonly [deadlockBrand] = true
   /** The path of the lock. */
-  readonly path: string
+  declare readonly path: string
   /**
    * The cycle: the first is the contender of this call, each waits for the next, and the last is one of the same task. Empty for a
    * re-entrant lock.
    */
-  readonly cycle: readonly DeadlockStep[]
+  declare readonly cycle: readonly DeadlockStep[]
 
   constructor(path: string, cycle: readonly DeadlockStep[] = []) {
     super(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`)
@@ -171,7 +171,7 @@ export class WouldDeadlockError extends Error {
 
   /** True for a `WouldDeadlockError` of any copy of this package in the program. */
   static is(error: unknown): error is WouldDeadlockError {
-    return typeof error === 'object' && error !== null && deadlockBrand in error
+    return branded(error, deadlockBrand)
   }
 }
 
@@ -207,7 +207,7 @@ export class PermitsError extends Error {
 
   /** True for a `PermitsError` of any copy of this package in the program. */
   static is(error: unknown): error is PermitsError {
-    return typeof error === 'object' && error !== null && permitsBrand in error
+    return branded(error, permitsBrand)
   }
 }
 

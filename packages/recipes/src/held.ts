@@ -36,13 +36,13 @@ export interface Owner {
  */
 export class Held implements AsyncDisposable {
   /** The path of the contender's znode; of the first one, where a hold has several. */
-  readonly path: string
+  declare readonly path: string
   /** @internal The paths of all its znodes. */
-  readonly paths: readonly string[]
+  declare readonly paths: readonly string[]
   /** The czxid of that znode, which is greater than the czxid of every older contender. See `fencingText`. */
-  readonly fencingToken: bigint
+  declare readonly fencingToken: bigint
   /** @internal */
-  readonly lease: Lease
+  declare readonly lease: Lease
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms

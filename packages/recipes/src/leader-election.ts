@@ -1,9 +1,9 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import { checkCall, checkRecipe } from './checks.ts'
+import { acquireOptions, checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
-import { observeFirst } from './queue/observe.ts'
+import { firstOf, observeFirst } from './queue/observe.ts'
 import { undefinedIfAborted, WaitLimit, within } from './queue/wait.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
@@ -38,7 +38,7 @@ export class LeaderElection {
   readonly #queueLock: QueueLock
 
   constructor(zk: ZooKeeper, path: string, options: LeaderElectionOptions = {}) {
-    checkRecipe('LeaderElection', zk, path, options)
+    checkRecipe('LeaderElection', zk, path, options, ['data', 'acl', 'heldWhile', 'followerRelayDelay'])
     const { data = '', ...others } = options
     this.path = path
     this.#queue = new Queue(zk, path, candidate.rivals)
@@ -47,7 +47,7 @@ export class LeaderElection {
 
   /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */
   async campaign(options: AcquireOptions = {}): Promise<Leadership> {
-    checkCall('campaign', options)
+    checkCall('campaign', options, acquireOptions)
     return await this.#queueLock.acquire(options)
   }
 
@@ -59,7 +59,7 @@ export class LeaderElection {
    * candidate has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
-    checkCall('terms', options)
+    checkCall('terms', options, ['signal', 'onQueued', 'onSuspended', 'onResumed'])
     while (!options.signal?.aborted) {
       const leadership = await this.campaign(options).catch(undefinedIfAborted(options.signal))
       if (leadership === undefined) return
@@ -74,7 +74,7 @@ export class LeaderElection {
   /** The candidate that leads now; undefined if there is none. */
   async leader(options: CallOptions = {}): Promise<Leader | undefined> {
     checkCall('leader', options)
-    return await within(this.#queue, 'leader', options, (limited) => this.#queue.first(limited))
+    return await within(this.#queue, 'leader', options, (limited) => firstOf(this.#queue, limited))
   }
 
   /** All candidates, oldest first: the first one leads. */
@@ -89,7 +89,7 @@ export class LeaderElection {
    * another candidate leads.
    */
   async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
-    checkCall('leaders', options)
+    checkCall('leaders', options, ['signal'])
     const { signal } = options
     const queue = this.#queue
     let last: Leader | undefined

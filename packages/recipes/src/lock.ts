@@ -1,6 +1,6 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkBody, checkCall, checkRecipe } from './checks.ts'
+import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from './checks.ts'
 import { checkLabel } from './deadlock/marks.ts'
 import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
@@ -75,7 +75,7 @@ export class Lock implements Acquirable<Held> {
   readonly #reentrancy: Reentrancy<Held> | undefined
 
   constructor(zk: ZooKeeper, path: string, options: ExclusiveLockOptions = {}) {
-    checkRecipe('Lock', zk, path, options)
+    checkRecipe('Lock', zk, path, options, [...lockOptions, 'reentrant', 'detectDeadlocks'])
     const { reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.rivals)
     this.path = path
@@ -98,7 +98,7 @@ export class Lock implements Acquirable<Held> {
   /** See `Acquirable`. With `reentrant` a `run` inside a run uses the hold of the outer run. */
   async run<T>(body: (held: Held) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
-    checkCall('run', options)
+    checkCall('run', options, runOptions)
     const reentrancy = this.#reentrancy
     if (reentrancy === undefined) return await this.#queueLock.run(body, options)
     if (reentrancy.current === undefined) {

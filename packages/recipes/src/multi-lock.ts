@@ -1,6 +1,6 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkCall, checkRecipe } from './checks.ts'
+import { checkCall, checkRecipe, lockOptions } from './checks.ts'
 import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
 import { checkPaths, type MultiLockPath, pathOf } from './multi-lock/paths.ts'
 import { MultiHeld } from './multi-lock/multi-held.ts'
@@ -33,7 +33,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
 
   constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions & DeadlockOptions = {}) {
     checkPaths(paths)
-    for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options)
+    for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options, [...lockOptions, 'detectDeadlocks'])
     const entries = paths.map((each): Entry => {
       const role = roles[typeof each === 'string' ? 'exclusive' : each.mode]
       return { role, queue: new Queue(zk, pathOf(each), role.rivals) }

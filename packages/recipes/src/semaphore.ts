@@ -1,6 +1,16 @@
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkBody, checkCall, checkCount, checkPermits, checkRecipe } from './checks.ts'
+import {
+  acquireOptions,
+  checkBody,
+  checkCall,
+  checkCount,
+  checkPermits,
+  checkRecipe,
+  lockOptions,
+  runOptions,
+  tryOptions,
+} from './checks.ts'
 import type { LockOptions } from './lock.ts'
 import type { ContenderOptions } from './queue/contender.ts'
 import type { Entry } from './queue/line.ts'
@@ -56,7 +66,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   readonly #options: QueueLockOptions
 
   constructor(zk: ZooKeeper, path: string, options: SemaphoreOptions = {}) {
-    checkRecipe('Semaphore', zk, path, options)
+    checkRecipe('Semaphore', zk, path, options, [...lockOptions, 'permits'])
     const { permits, label = '', ...others } = options
     if (permits !== undefined) checkPermits(permits)
     this.path = path
@@ -72,14 +82,14 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
    * when it is less than `count`, also later: it would wait for ever.
    */
   async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {
-    checkCall('Semaphore.acquire', options)
+    checkCall('Semaphore.acquire', options, ['count', ...acquireOptions])
     const { count, ...others } = options
     return await this.#lock(count).acquire(others)
   }
 
   /** See `Acquirable`. It rejects as `acquire` does. A contender that waits in line is in the way, even if permits are free. */
   async tryAcquire(options: TryAcquireOptions & CountOption = {}): Promise<SemaphoreHeld | undefined> {
-    checkCall('Semaphore.tryAcquire', options)
+    checkCall('Semaphore.tryAcquire', options, ['count', ...tryOptions])
     const { count, ...others } = options
     return await this.#lock(count).tryAcquire(others)
   }
@@ -87,7 +97,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   /** See `Acquirable`. It rejects as `acquire` does. */
   async run<T>(body: (held: SemaphoreHeld) => T | Promise<T>, options: RunOptions & CountOption = {}): Promise<T> {
     checkBody(body)
-    checkCall('Semaphore.run', options)
+    checkCall('Semaphore.run', options, ['count', ...runOptions])
     const { count, ...others } = options
     return await this.#lock(count).run(body, others)
   }

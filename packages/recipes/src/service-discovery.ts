@@ -1,4 +1,5 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import { checkBoolean } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './group/checks.ts'
 import { reportUnreadable } from './group/diagnostics.ts'
 import type { Member } from './group/member.ts'
@@ -239,7 +240,7 @@ function described(
     throw new RangeError(`${field} must be an integer from 0 to 65535, not ${String(value)}`)
   }
   if (uriSpec !== undefined && typeof uriSpec !== 'string') throw new TypeError('uriSpec must be a string')
-  if (typeof enabled !== 'boolean') throw new TypeError('enabled must be true or false')
+  checkBoolean('enabled', enabled)
   if (uriSpec !== undefined) partsOf(uriSpec)
   return { address, port, sslPort, payload, uriSpec, enabled }
 }

@@ -1,6 +1,6 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
-import { checkCall, checkRecipe } from './checks.ts'
+import { checkCall, checkRecipe, lockOptions } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
@@ -33,7 +33,7 @@ export class SharedLock {
   readonly #queue: Queue
 
   constructor(zk: ZooKeeper, path: string, options: LockOptions & DeadlockOptions = {}) {
-    checkRecipe('SharedLock', zk, path, options)
+    checkRecipe('SharedLock', zk, path, options, [...lockOptions, 'detectDeadlocks'])
     this.path = path
     const queue = new Queue(zk, path, reader.rivals)
     const nodeOptions = nodeOptionsOf(options)

@@ -50,7 +50,7 @@ export class WriteHeld extends Held {
    * server answers in time, or with the reason of the signal.
    */
   async downgrade(options: DowngradeOptions = {}): Promise<Held> {
-    checkCall('downgrade', options)
+    checkCall('downgrade', options, ['timeout', 'signal'])
     options.signal?.throwIfAborted()
     this.throwIfLost()
     this.lose('Downgraded')

@@ -9,11 +9,15 @@ const PATH = '/locks/report'
 const bad: [what: string, options: object, message: RegExp][] = [
   ['heldWhile', { heldWhile: 'always' }, /heldWhile must be one of confirmed, connected, sessionAlive, not always/],
   ['heldWhile null', { heldWhile: null }, /heldWhile must be one of/],
-  ['acl', { acl: [] }, /acl must be a list of .* at least one entry/],
-  ['entry of an acl', { acl: [{ perms: 31 }] }, /acl must be a list of/],
+  ['acl', { acl: [] }, /acl must be a list of at least one { perms, id: { scheme, id } }/],
+  ['entry of an acl', { acl: [{ perms: 31 }] }, /acl\[0\].id must be { scheme, id } of two strings/],
   ['followerRelayDelay', { followerRelayDelay: -1 }, /followerRelayDelay must be a number of ms, 0 or more, not -1/],
   ['followerRelayDelay', { followerRelayDelay: Number.NaN }, /followerRelayDelay must be a number of ms/],
-  ['followerRelayDelay', { followerRelayDelay: '5' }, /followerRelayDelay must be a number of ms, 0 or more, not 5/],
+  [
+    'followerRelayDelay',
+    { followerRelayDelay: '5' },
+    /followerRelayDelay must be a number of ms, 0 or more, not the string "5"/,
+  ],
 ]
 
 const recipes: [name: string, make: (zk: ZooKeeper, options: LockOptions) => unknown][] = [

@@ -1,6 +1,6 @@
 // Keeps a client's list of servers equal to the ensemble's own configuration.
 import type { ServerAddress } from '@zk/wire'
-import { onAbort } from '../aborts.ts'
+import { onAbort, pause } from '../aborts.ts'
 import type { EnsembleConfig } from './ensemble-config.ts'
 import { KeeperError } from '../errors.ts'
 import type { CallOptions } from '../call-options.ts'
@@ -79,7 +79,8 @@ async function readAgain(
     } catch (error) {
       if (signal?.aborted || client.session.signal.aborted) return undefined
       if (KeeperError.is(error, 'RequestTimeout', 'SessionExpired', 'ConnectionLoss', 'QueueFull', 'ThrottledOp')) {
-        await pause(client, signal)
+        // Ends early if the client ends or the signal aborts.
+        await pause(client.runtime, RETRY_PAUSE, client.session.signal, signal)
         continue
       }
       // No call waits for this error, so it is reported. The list stays as it is.
@@ -87,21 +88,6 @@ async function readAgain(
       return undefined
     }
   }
-}
-
-/** Ends early if the client ends or the signal aborts. */
-function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const signals = signal === undefined ? [session.signal] : [session.signal, signal]
-    if (signals.some(({ aborted }) => aborted)) return resolve()
-    const unlisten = signals.map((each) => onAbort(each, done))
-    const cancel = runtime.setTimer(RETRY_PAUSE, done)
-    function done(): void {
-      cancel()
-      for (const stop of unlisten) stop()
-      resolve()
-    }
-  })
 }
 
 /**

@@ -1,7 +1,7 @@
 // Creates missing nodes above a node.
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
-import { type ACL, checkACL, type Data } from '../operations/arguments.ts'
+import { checkACL, type Data } from '../operations/arguments.ts'
 import type { Created, CreateOptions } from '../operations/create.ts'
 import type { CallOptions, ParentsOptions } from '../call-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -17,16 +17,11 @@ export interface CreateArguments {
 /** A copy of the arguments: the caller may change them before the request is repeated. */
 export function snapshot({ data, options }: CreateArguments): CreateArguments {
   const { acl, parents } = options
-  const parentsCopy = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
+  const parentsCopy = typeof parents === 'object' ? { acl: checkACL(parents.acl) } : parents
   return {
     data: data instanceof Uint8Array ? new Uint8Array(data) : data,
-    options: { ...options, acl: acl && copy(acl), parents: parentsCopy },
+    options: { ...options, acl: acl && checkACL(acl), parents: parentsCopy },
   }
-}
-
-function copy(acl: readonly ACL[]): readonly ACL[] {
-  checkACL(acl)
-  return acl.map(({ perms, id: { scheme, id } }) => ({ perms, id: { scheme, id } }))
 }
 
 /** Until when the caller waits, by which clock, and the caller's signal. */

@@ -1,5 +1,4 @@
 // Checks of the arguments of calls, before anything is sent.
-import type { ACL as WireACL } from '@zk/wire'
 import { ProtocolError } from '@zk/wire'
 
 /** Data of a znode: bytes, or text to be stored as UTF-8. */
@@ -36,7 +35,7 @@ export function versionIn(options: { readonly version?: number | undefined }): n
 }
 
 /** Returns a copy of the ACL: a getter of the caller could otherwise make another call while the request is written. */
-export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
+export function checkACL(acl: readonly ACL[]): readonly ACL[] {
   if (!Array.isArray(acl) || acl.length === 0) {
     throw new TypeError('acl must be a list of at least one { perms, id: { scheme, id } }')
   }
@@ -62,23 +61,46 @@ export function required<T>(value: T | null, field: string): T {
 }
 
 /** Throws a `TypeError` for options that are no object, or have a key that is not known. `example` shows what to write. */
-export function checkKeys(what: string, options: object, known: ReadonlySet<string>, example = '{}'): void {
+export function checkKeys(what: string, options: object, known: readonly string[], example = '{}'): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
   // Keys of the prototype do not count. So an AbortController, which has a `signal` there, is accepted.
   for (const key in options)
-    if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
+    if (!known.includes(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
 }
 
-function unknownKeys(what: string, options: object, known: ReadonlySet<string>, example: string): TypeError {
-  const names = [...known].join(', ')
+function unknownKeys(what: string, options: object, known: readonly string[], example: string): TypeError {
+  const names = known.join(', ')
   // Other clients take a list of ACLs in place of options.
   if (Array.isArray(options)) {
     return new TypeError(`${what}: options must be an object such as ${example}, not an array; known are ${names}`)
   }
-  const unknown = Object.keys(options).filter((key) => !known.has(key))
+  const unknown = Object.keys(options).filter((key) => !known.includes(key))
   return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${names}`)
+}
+
+/** Throws unless the option is undefined, true or false. */
+export function checkBoolean(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
+}
+
+/** Throws unless the option is undefined or a signal, also one of another realm. */
+export function checkSignal(signal: unknown): void {
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function') {
+    throw new TypeError('signal must be an AbortSignal')
+  }
+}
+
+/** Throws unless the option is undefined or a number of ms. */
+export function checkTime(name: string, ms: unknown): void {
+  if (ms === undefined || (typeof ms === 'number' && ms >= 0)) return
+  throw new RangeError(`${name} must be a number of ms, 0 or more, not ${shown(ms)}`)
+}
+
+/** Shows a wrong value. A string gets quotes: a number as text, from the environment for instance, would look right. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? `the string ${JSON.stringify(value)}` : String(value)
 }
 
 /** Describes a value for an error message, without its content, which may be a secret. */

@@ -1,9 +1,8 @@
 import { GetChildren2Response, operations, ProtocolError, type Type, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { required } from './arguments.ts'
-import type { WatchKind } from '../session/watches/watchers.ts'
 import { NameList } from './name-list.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, watching } from './operation.ts'
 
 /** The result of `getChildren`: names and Stat, read at the same moment. */
 export interface Children {
@@ -32,13 +31,7 @@ export function toNames(names: readonly (string | null)[] | null, field: string)
   return all as string[]
 }
 
-export const getChildrenAndWatch: Read & { watch: WatchKind } = {
-  ...getChildren,
-  name: 'getChildrenAndWatch',
-  watch: 'child',
-  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
-  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
-}
+export const getChildrenAndWatch = watching(getChildren, 'child')
 
 const undecoded = {
   ...GetChildren2Response,

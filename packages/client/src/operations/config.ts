@@ -1,9 +1,8 @@
 import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type EnsembleConfig, parseConfig } from '../helpers/ensemble-config.ts'
 import { type Stat, toStat } from './stat.ts'
-import type { WatchKind } from '../session/watches/watchers.ts'
 import { describe } from './arguments.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, watching } from './operation.ts'
 
 /** The node that has the configuration (ZooDefs.CONFIG_NODE). Chroots do not apply to it: `ZooKeeper` passes `noChroot`. */
 export const CONFIG_NODE = '/zookeeper/config'
@@ -37,13 +36,7 @@ export const getConfig: Read = {
   result: toNodeConfig,
 }
 
-export const getConfigAndWatch: Read & { watch: WatchKind } = {
-  ...getConfig,
-  name: 'getConfigAndWatch',
-  watch: 'data',
-  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
-  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
-}
+export const getConfigAndWatch = watching(getConfig, 'data')
 
 export const reconfig: Operation<[change: Reconfiguration], typeof operations.reconfig, NodeConfig> = {
   name: 'reconfig',

@@ -2,8 +2,7 @@ import { type Bytes, type GetDataResponse, operations, type TypeOf } from '@zk/w
 import { type Stat, toStat } from './stat.ts'
 import { versionIn, type Data, toBytes } from './arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
-import type { WatchKind } from '../session/watches/watchers.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, watching } from './operation.ts'
 
 /** The result of `getData`: data and Stat, read at the same moment. */
 export interface NodeData {
@@ -27,13 +26,7 @@ export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): Node
   return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
 }
 
-export const getDataAndWatch: Read & { watch: WatchKind } = {
-  ...getData,
-  name: 'getDataAndWatch',
-  watch: 'data',
-  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
-  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
-}
+export const getDataAndWatch = watching(getData, 'data')
 
 type Write = Operation<[path: string, data: Data, options: VersionOptions], typeof operations.setData, Stat>
 

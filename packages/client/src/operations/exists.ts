@@ -1,7 +1,6 @@
 import { operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import type { WatchKind } from '../session/watches/watchers.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, watching } from './operation.ts'
 
 type Exists = Operation<[path: string], typeof operations.exists, Stat | undefined>
 
@@ -13,10 +12,4 @@ export const exists: Exists = {
   answers: { NoNode: () => undefined },
 }
 
-export const existsAndWatch: Exists & { watch: WatchKind } = {
-  ...exists,
-  name: 'existsAndWatch',
-  watch: 'exist',
-  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
-  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
-}
+export const existsAndWatch = watching(exists, 'exist')

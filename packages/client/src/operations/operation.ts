@@ -23,7 +23,7 @@ export interface Operation<Args extends readonly unknown[], W extends WireOperat
   /** Turns the response into the result of the call. */
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, errorContext?: () => ErrorContext) => Result
   /** The options that the method accepts, by default those of every call, and an example for error messages. */
-  readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
+  readonly options?: { readonly known: readonly string[]; readonly example: string } | undefined
   /**
    * The error codes that are normal results, each with a function that makes the result: `NoNode` in `exists` is undefined.
    */
@@ -32,9 +32,19 @@ export interface Operation<Args extends readonly unknown[], W extends WireOperat
   readonly paths?: (() => readonly string[]) | undefined
 }
 
-/** A read that sets a one-shot watch on its path. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
+/** A read that sets a one-shot watch on its path. */
 export interface WatchingOperation<W extends WireOperation, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
+}
+
+/** The same read with a watch. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
+export function watching<W extends WireOperation, Result>(
+  read: Operation<[path: string], W, Result>,
+  watch: WatchKind,
+): WatchingOperation<W, Result> {
+  const encode = (chroot: Chroot, path: string) =>
+    ({ path: chroot.absolute(path), watch: true }) as TypeOf<W['request']>
+  return { ...read, name: `${read.name}AndWatch`, watch, encode }
 }
 
 /** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
@@ -58,11 +68,11 @@ type AnyOperation = Pick<Operation<never, WireOperation, unknown>, 'name' | 'ans
 
 /** The request of one call. A class costs each call less than an object with copied fields and a closure for each method. */
 class OperationCall implements PreparedRequest {
-  readonly watcher: RequestInit['watcher']
-  readonly persistent: RequestInit['persistent']
-  readonly removes: RequestInit['removes']
-  readonly isOwn: RequestInit['isOwn']
-  readonly path: string | undefined
+  declare readonly watcher: RequestInit['watcher']
+  declare readonly persistent: RequestInit['persistent']
+  declare readonly removes: RequestInit['removes']
+  declare readonly isOwn: RequestInit['isOwn']
+  declare readonly path: string | undefined
   readonly #operation: AnyOperation
   readonly #wire: WireOperation
   readonly #chroot: Chroot

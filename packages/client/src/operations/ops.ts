@@ -118,8 +118,8 @@ export const op = {
   }),
 }
 
-const createOptions = new Set(['mode', 'acl', 'ttl'])
-const versionOptions = new Set(['version'])
+const createOptions = ['mode', 'acl', 'ttl']
+const versionOptions = ['version']
 
 function versionOf(name: string, options: VersionOptions): number {
   checkKeys(name, options, versionOptions, '{ version: 3 }')

@@ -108,7 +108,7 @@ export function checkTls(tls: unknown): TlsOptions {
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
     throw new TypeError('tls must be true, an object such as { ca, cert, key }, or a function that gives one')
   }
-  checkKeys('tls', tls, new Set(Object.keys(kinds)))
+  checkKeys('tls', tls, Object.keys(kinds))
   const given = Object.entries(tls).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const kind: Kind = kinds[name as keyof typeof kinds]

@@ -19,7 +19,7 @@ export interface DigestMd5Options {
   digestUri?: string | undefined
 }
 
-const known = new Set(['username', 'password', 'authorizationId', 'realm', 'digestUri'])
+const known = ['username', 'password', 'authorizationId', 'realm', 'digestUri']
 /** The service and the host name in ZooKeeper's servers (SecurityUtils.createSaslServer). */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
 const FIRST_USE = '00000001'

@@ -1,6 +1,6 @@
 // The state of a client, for any number of readers.
 import { messageOf } from '../errors.ts'
-import type { EndReason } from '../session/protocol/states.ts'
+import { OVER } from '../watches/event-queue.ts'
 
 /**
  * The state of a client: plain data, which can be written as JSON. `closed` and `authFailed` are final. If `renewSession` is
@@ -75,13 +75,6 @@ export interface EndedState extends Since {
   readonly error?: Error | undefined
 }
 
-export const endState = {
-  SessionExpired: 'expired',
-  AuthFailed: 'authFailed',
-  Closed: 'closed',
-  Unreachable: 'closed',
-} as const satisfies Record<EndReason, ClientState['name']>
-
 /** Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value. */
 type Result = IteratorResult<ClientState, undefined>
 
@@ -96,13 +89,14 @@ export interface ClientStates extends AsyncIterableIterator<ClientState> {
   return(): Promise<Result>
 }
 
-/** The present state, and the followers that wait for the next one. Other followers read the state at `next`. */
+/** The present state, and the iterators that wait for the next one. Other iterators read the state at `next`. */
 export class StateFeed {
   #current: ClientState
   /** The number of states so far. */
   #count = 1
   #isOver = false
-  readonly #waiting = new Set<Follower>()
+  /** Called at the next state, or at the end. */
+  readonly #waiting = new Set<() => void>()
 
   constructor(current: ClientState) {
     this.#current = current
@@ -112,18 +106,10 @@ export class StateFeed {
     return this.#current
   }
 
-  get count(): number {
-    return this.#count
-  }
-
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
   enter(state: ClientState): void {
     this.amend(state)
     this.#count++
-    for (const follower of this.#awaited()) follower.deliver()
+    this.#notify()
   }
 
   /** Replaces the present state by one with other details. No iterator is notified. */
@@ -135,76 +121,51 @@ export class StateFeed {
   /** Ends all iterators: no other state follows. */
   end(): void {
     this.#isOver = true
-    for (const follower of this.#awaited()) follower.deliver()
+    this.#notify()
   }
 
+  /** Makes an iterator. It stores no states, and reads the present one: so a slow reader misses states. */
   follow(): ClientStates {
-    return new Follower(this)
-  }
-
-  /** Notifies the follower of the next state, once. */
-  notifyOfNext(follower: Follower): void {
-    this.#waiting.add(follower)
-  }
-
-  forget(follower: Follower): void {
-    this.#waiting.delete(follower)
-  }
-
-  #awaited(): readonly Follower[] {
-    const followers = [...this.#waiting]
-    this.#waiting.clear()
-    return followers
-  }
-}
-
-/** An iterator. It stores no states, and reads the present one: so a slow reader misses states. */
-class Follower implements ClientStates {
-  /** Undefined after `return`. */
-  #feed: StateFeed | undefined
-  /** The count of the feed when `next` last returned a state. */
-  #seen = 0
-  /** The calls of `next` that wait. */
-  readonly #takers: ((result: Result) => void)[] = []
-
-  constructor(feed: StateFeed) {
-    this.#feed = feed
-  }
-
-  /** It has one await, like every operation: so promises settle in the order in which things happened. */
-  async next(): Promise<Result> {
-    return await new Promise<Result>((resolve) => {
-      this.#takers.push(resolve)
-      this.deliver()
-    })
-  }
-
-  async return(): Promise<Result> {
-    this.#feed?.forget(this)
-    this.#feed = undefined
-    this.deliver()
-    return OVER
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  /** Passes a new state, or the end, to calls that wait. */
-  deliver(): void {
-    const feed = this.#feed
-    if (feed !== undefined && this.#seen < feed.count) {
-      const taker = this.#takers.shift()
-      if (taker === undefined) return
-      this.#seen = feed.count
-      taker({ value: feed.current, done: false })
+    /** The count when `next` last returned a state. */
+    let seen = 0
+    let isLeft = false
+    const takers: ((result: Result) => void)[] = []
+    /** Passes a new state, or the end, to calls that wait. */
+    const deliver = () => {
+      if (!isLeft && seen < this.#count) {
+        const taker = takers.shift()
+        if (taker === undefined) return
+        seen = this.#count
+        taker({ value: this.#current, done: false })
+      }
+      if (isLeft || this.#isOver) for (const taker of takers.splice(0)) taker(OVER)
+      else if (takers.length > 0) this.#waiting.add(deliver)
     }
-    if (feed === undefined || feed.isOver) for (const taker of this.#takers.splice(0)) taker(OVER)
-    else if (this.#takers.length > 0) feed.notifyOfNext(this)
+    const states: ClientStates = {
+      // It has one await, like every operation: so promises settle in the order in which things happened.
+      async next() {
+        return await new Promise<Result>((resolve) => {
+          takers.push(resolve)
+          deliver()
+        })
+      },
+      return: async () => {
+        isLeft = true
+        this.#waiting.delete(deliver)
+        deliver()
+        return OVER
+      },
+      [Symbol.asyncIterator]: () => states,
+    }
+    return states
+  }
+
+  #notify(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const deliver of waiting) deliver()
   }
 }
-
-const OVER = { value: undefined, done: true } as const
 
 /** JSON turns most errors into {}. The error gets `toJSON`, not the state, because programs copy the fields of a state. */
 function describeInJson(error: Error | undefined): void {

@@ -1,39 +1,35 @@
-// Publishes the frames of one connection on the channel `zk:frame`: headers and sizes, never bodies.
 import { FrameDecoder, ProtocolError, Reader, ReplyHeader, RequestHeader } from '@zk/wire'
 import { type ClientMessages, report } from './diagnostics.ts'
 
 type Message = ClientMessages['zk:frame']
-type Where = Pick<Message, 'sessionId' | 'server'>
 
-export class FrameTrace {
-  readonly #sent = new Direction('sent')
-  readonly #received = new Direction('received')
-
-  sent(bytes: Uint8Array, where: Where): void {
-    this.#sent.take(bytes, where)
-  }
-
-  received(bytes: Uint8Array, where: Where): void {
-    this.#received.take(bytes, where)
-  }
+const headers = { sent: RequestHeader, received: ReplyHeader }
+interface Header {
+  readonly xid?: number
+  readonly type?: number
+  readonly err?: number
 }
 
-class Direction {
-  readonly #name: Message['direction']
+/** Publishes the frames of one connection in one direction on the channel `zk:frame`: headers and sizes, never bodies. */
+export class FrameTrace {
+  readonly #direction: Message['direction']
   /** Accepts a frame of any length: the decoder of the session itself has the limit `maxResponseSize`. */
   readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
-  /** The first frame of each direction is that of the handshake: it has no header, and contains a password. */
+  /** The first frame is that of the handshake: it has no header, and contains a password. */
   #isFirst = true
 
-  constructor(name: Message['direction']) {
-    this.#name = name
+  constructor(direction: Message['direction']) {
+    this.#direction = direction
   }
 
-  take(bytes: Uint8Array, where: Where): void {
+  take(bytes: Uint8Array, where: Pick<Message, 'sessionId' | 'server'>): void {
     try {
       this.#frames.push(bytes)
-      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next())
-        this.#publish(frame, where)
+      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) {
+        const { xid, type: opCode, err } = this.#header(frame)
+        const { byteLength: size } = frame
+        report('zk:frame', () => ({ direction: this.#direction, size, ...where, xid, opCode, err }))
+      }
       this.#frames.keep()
     } catch (error) {
       // The session finds the same mistake, and closes the connection.
@@ -41,26 +37,9 @@ class Direction {
     }
   }
 
-  #publish(frame: Uint8Array, where: Where): void {
+  #header(frame: Uint8Array): Header {
     const isFirst = this.#isFirst
     this.#isFirst = false
-    report('zk:frame', () => ({
-      direction: this.#name,
-      size: frame.byteLength,
-      ...where,
-      ...(isFirst ? NO_HEADER : this.#header(frame)),
-    }))
-  }
-
-  #header(frame: Uint8Array): Pick<Message, 'xid' | 'opCode' | 'err'> {
-    const reader = new Reader(frame)
-    if (this.#name === 'sent') {
-      const { xid, type } = RequestHeader.read(reader)
-      return { xid, opCode: type, err: undefined }
-    }
-    const { xid, err } = ReplyHeader.read(reader)
-    return { xid, opCode: undefined, err }
+    return isFirst ? {} : headers[this.#direction].read(new Reader(frame))
   }
 }
-
-const NO_HEADER = { xid: undefined, opCode: undefined, err: undefined }

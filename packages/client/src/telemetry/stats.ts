@@ -73,22 +73,18 @@ export interface ClientStats {
   }
 }
 
+type Failed = Partial<Record<KeeperErrorCode | 'Other', number>>
+
 export class Counters {
-  called = 0
-  succeeded = 0
-  aborted = 0
-  throttled = 0
-  bytesSent = 0
-  bytesReceived = 0
-  dialed = 0
-  established = 0
-  reconnected = 0
-  lost = 0
-  sessions = 0
-  expired = 0
-  events = 0
-  anomalies = 0
-  readonly #failed = new Map<KeeperErrorCode | 'Other', number>()
+  /** The part of the statistics that only counts. */
+  readonly counts = {
+    requests: { called: 0, succeeded: 0, failed: {} as Failed, aborted: 0, throttled: 0 },
+    bytes: { sent: 0, received: 0 },
+    connections: { dialed: 0, established: 0, reconnected: 0, lost: 0 },
+    sessions: { established: 0, expired: 0 },
+    events: 0,
+    anomalies: 0,
+  }
   readonly #buckets = BOUNDS.map(() => 0)
   #slowest = 0
   #time = 0
@@ -98,7 +94,7 @@ export class Counters {
   #window = { since: 0, maxLate: 0, maxLateBefore: 0 }
 
   took(ms: number): void {
-    this.succeeded++
+    this.counts.requests.succeeded++
     this.#time += ms
     if (ms > this.#slowest) this.#slowest = ms
     let bucket = 0
@@ -106,8 +102,9 @@ export class Counters {
     this.#buckets[bucket]!++
   }
 
-  failed(code: KeeperErrorCode | 'Other'): void {
-    this.#failed.set(code, (this.#failed.get(code) ?? 0) + 1)
+  failed(code: keyof Failed): void {
+    const { failed } = this.counts.requests
+    failed[code] = (failed[code] ?? 0) + 1
   }
 
   late(ms: number, now: number): void {
@@ -120,14 +117,9 @@ export class Counters {
 
   snapshot(flow: Flow, sinceReceived: number | undefined, now: number): ClientStats {
     const { maxLate, maxLateBefore } = this.#windowAt(now)
-    const { called, succeeded, aborted, throttled, dialed, established, reconnected, lost, events, anomalies } = this
+    const { succeeded } = this.counts.requests
     return {
-      requests: { called, succeeded, failed: Object.fromEntries(this.#failed), aborted, throttled },
-      bytes: { sent: this.bytesSent, received: this.bytesReceived },
-      connections: { dialed, established, reconnected, lost },
-      sessions: { established: this.sessions, expired: this.expired },
-      events,
-      anomalies,
+      ...structuredClone(this.counts),
       flow,
       latency: {
         count: succeeded,

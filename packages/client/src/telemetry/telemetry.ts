@@ -1,8 +1,9 @@
 // Everything that a client reports: statistics, diagnostics channels, the log, the state of the client. The drivers of
 // sessions call these methods. No decision of a session depends on them.
-import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
+import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
-import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
+import { KeeperError, type KeeperErrorCode } from '../errors.ts'
+import { hex } from '../hex.ts'
 import type { ClientOptions } from '../options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { FrameTrace } from './frame-trace.ts'
@@ -11,6 +12,7 @@ import { Outage } from './outage.ts'
 import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
+import { endTrigger } from '../session/protocol/states.ts'
 import type { Request } from '../session/requests/request.ts'
 import { type ClientStats, Counters } from './stats.ts'
 import { type Timestamp, timestamp } from '../timestamp.ts'
@@ -44,6 +46,7 @@ type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
 export class Telemetry {
   readonly #counters = new Counters()
+  readonly #counts = this.#counters.counts
   readonly #logger: Logger
   readonly #tracesFrames: boolean
   readonly #askedTimeout: number
@@ -57,7 +60,7 @@ export class Telemetry {
   #granted: number | undefined
   /** When the timer last fired. */
   #timerAt: Timestamp
-  #frames: FrameTrace | undefined
+  #frames: { readonly sent: FrameTrace; readonly received: FrameTrace } | undefined
   #receivedAt: number | undefined
   /** The servers that closed the connection at the handshake, since a server last answered it or failed in another way. */
   readonly #silent = new Set<string>()
@@ -87,7 +90,7 @@ export class Telemetry {
   // --- calls ----------------------------------------------------------------------------------------------------
 
   called(request: Request, session: SessionInfo): void {
-    this.#counters.called++
+    this.#counts.requests.called++
     if (!tracesRequests()) return
     const { op, path } = request
     const paths = request.paths?.()
@@ -109,12 +112,12 @@ export class Telemetry {
   }
 
   aborted(request: Request, session: SessionInfo, now: number, reason: unknown): void {
-    this.#counters.aborted++
+    this.#counts.requests.aborted++
     if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Aborted', { error: reason })
   }
 
   throttled({ op, path, timesThrottled }: Request, session: SessionInfo): void {
-    this.#counters.throttled++
+    this.#counts.requests.throttled++
     this.log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
   }
 
@@ -143,14 +146,14 @@ export class Telemetry {
   // --- connections ----------------------------------------------------------------------------------------------
 
   sent(bytes: Uint8Array, session: SessionInfo): void {
-    this.#counters.bytesSent += bytes.byteLength
-    this.#frames?.sent(bytes, place(session))
+    this.#counts.bytes.sent += bytes.byteLength
+    this.#frames?.sent.take(bytes, place(session))
   }
 
   received(bytes: Uint8Array, session: SessionInfo, now: number): void {
-    this.#counters.bytesReceived += bytes.byteLength
+    this.#counts.bytes.received += bytes.byteLength
     this.#receivedAt = now
-    this.#frames?.received(bytes, place(session))
+    this.#frames?.received.take(bytes, place(session))
   }
 
   /** Forgets how the old servers behaved. */
@@ -164,10 +167,10 @@ export class Telemetry {
   }
 
   dialing(server: string, session: SessionInfo, now: number): void {
-    this.#counters.dialed++
+    this.#counts.connections.dialed++
     this.#outage.attempts++
     this.#since = now
-    if (this.#tracesFrames) this.#frames = new FrameTrace()
+    if (this.#tracesFrames) this.#frames = { sent: new FrameTrace('sent'), received: new FrameTrace('received') }
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
     this.log('debug', 'dialing', session, () => ({ server }))
   }
@@ -194,14 +197,14 @@ export class Telemetry {
   }
 
   connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
-    this.#counters.established++
+    this.#counts.connections.established++
     this.#since = now
     this.#silent.clear()
     report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
     if (isFirst) {
-      this.#counters.sessions++
+      this.#counts.sessions.established++
       report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
-    } else this.#counters.reconnected++
+    } else this.#counts.connections.reconnected++
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
     const { beganAt, attempts, failure } = this.#outage
@@ -221,7 +224,7 @@ export class Telemetry {
   }
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
-    this.#counters.lost++
+    this.#counts.connections.lost++
     this.#outage = new Outage(now, error)
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
@@ -235,11 +238,10 @@ export class Telemetry {
 
   /** The session has ended. The next one may follow. */
   ended({ reason, byServer, server, cause }: Ended, session: SessionInfo, now: () => number): void {
-    if (reason === 'SessionExpired') this.#counters.expired++
+    if (reason === 'SessionExpired') this.#counts.sessions.expired++
     const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
-    const state = endState[reason]
-    const event = reason === 'Unreachable' ? 'unreachable' : state
+    const event = endTrigger[reason]
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
     const since = this.#runtime.wallNow()
     switch (reason) {
@@ -287,7 +289,7 @@ export class Telemetry {
   notified(watcher: { readonly path: string }, outcome: Outcome, session: SessionInfo): void {
     const { type } = outcome
     if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
-    this.#counters.events++
+    this.#counts.events++
     report('zk:watch', () => {
       // The event of a persistent watch has a path of its own, which may be below the watched path.
       const path = 'path' in outcome ? outcome.path : watcher.path
@@ -296,7 +298,7 @@ export class Telemetry {
   }
 
   anomaly(what: string, session: SessionInfo): void {
-    this.#counters.anomalies++
+    this.#counts.anomalies++
     report('zk:anomaly', () => ({ what, ...place(session) }))
     this.log('warn', 'something the protocol does not foresee', session, () => ({ what }))
   }
@@ -319,14 +321,14 @@ export class Telemetry {
   /** Logs one line. The recipes use it, too. */
   log(level: LogLevel, message: string, session: SessionInfo, more: () => object = () => ({})): void {
     log(this.#logger, level, `zk: ${message}`, () => ({
-      sessionId: formatSessionId(session.id),
+      sessionId: hex(session.id),
       server: session.connection?.server,
       ...more(),
     }))
   }
 
   #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
-    return { since: this.#runtime.wallNow(), sessionId: formatSessionId(id), timeout }
+    return { since: this.#runtime.wallNow(), sessionId: hex(id), timeout }
   }
 }
 

@@ -70,4 +70,5 @@ export class EventQueue<T> {
   }
 }
 
-const OVER = { value: undefined, done: true } as const
+/** The result of `next` after the last item. */
+export const OVER = { value: undefined, done: true } as const

@@ -2,8 +2,9 @@
 import { onAbort } from '../aborts.ts'
 import type { Chroot } from '../chroot.ts'
 import { atCaller } from '../errors.ts'
-import { EventQueue } from './event-queue.ts'
+import { EventQueue, OVER } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
+import { checkBoolean } from '../operations/arguments.ts'
 import { prepare } from '../operations/operation.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
@@ -74,7 +75,7 @@ export class NodeEventsSource implements NodeEvents {
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
     checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
     const { recursive = false, maxQueued = MAX_QUEUED } = options
-    if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
+    checkBoolean('recursive', recursive)
     if (!Number.isInteger(maxQueued) || maxQueued < 1) {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
     }
@@ -104,7 +105,7 @@ export class NodeEventsSource implements NodeEvents {
   /** Removes the watch here. The watch at the server is removed with the next requests. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
-    return { value: undefined, done: true }
+    return OVER
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

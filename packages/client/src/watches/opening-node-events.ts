@@ -1,10 +1,9 @@
 // The events of a watch that the server may not have set yet.
 import { atCaller } from '../errors.ts'
+import { OVER } from './event-queue.ts'
 import type { NodeEvents, NodeEventsSource, OpeningNodeEvents } from './node-events.ts'
 
 type Result = Awaited<ReturnType<NodeEvents['next']>>
-
-const OVER: Result = { value: undefined, done: true }
 
 /** Queues the request before it returns. Never throws: if `make` throws, the returned promise rejects. */
 export function openNodeEvents(make: () => NodeEventsSource, signal: AbortSignal | undefined): OpeningNodeEvents {

@@ -9,11 +9,11 @@ test('FrameTrace reads a frame that comes in pieces, each in the same memory', (
   const onFrame = (message: unknown) => void frames.push(message as ClientMessages['zk:frame'])
   subscribe('zk:frame', onFrame)
   onTestFinished(() => void unsubscribe('zk:frame', onFrame))
-  const trace = new FrameTrace()
+  const trace = new FrameTrace('received')
   const memory = new Uint8Array(1)
   for (const byte of [...connectReply(), ...pingReply(), ...pingReply()]) {
     memory[0] = byte
-    trace.received(memory, { sessionId: 1n, server: 'zk1:2181' })
+    trace.take(memory, { sessionId: 1n, server: 'zk1:2181' })
   }
   expect(frames.map(({ xid, err }) => [xid, err])).toEqual([
     [undefined, undefined],

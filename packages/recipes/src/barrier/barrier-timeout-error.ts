@@ -1,3 +1,5 @@
+import { branded } from '@zk/client/internal'
+
 /** The brand by which `BarrierTimeoutError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/BarrierTimeoutError')
 
@@ -26,6 +28,6 @@ export class BarrierTimeoutError extends Error {
 
   /** True for a `BarrierTimeoutError` of any copy of this package in the program. */
   static is(error: unknown): error is BarrierTimeoutError {
-    return typeof error === 'object' && error !== null && brand in error
+    return branded(error, brand)
   }
 }

@@ -1,7 +1,8 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { pause } from '@zk/client/internal'
 import { NodeVanished } from '../queue/node-vanished.ts'
-import { pause, throwUnlessTransient } from '../queue/retry.ts'
+import { throwUnlessTransient } from '../queue/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
 import { WriterNode } from './writer-node.ts'
 

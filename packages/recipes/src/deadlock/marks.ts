@@ -20,11 +20,10 @@ export interface Marked {
 export function withMarks(label: Uint8Array | string, waitsFor: readonly string[]): Uint8Array | string {
   if (waitsFor.length === 0) return label
   const bytes = typeof label === 'string' ? utf8.encode(label) : label
-  const marks = utf8.encode(JSON.stringify(waitsFor.slice(0, MOST_MARKS)))
-  const data = new Uint8Array(bytes.length + BEGIN.length + marks.length)
+  const marks = utf8.encode(BEGIN_TEXT + JSON.stringify(waitsFor.slice(0, MOST_MARKS)))
+  const data = new Uint8Array(bytes.length + marks.length)
   data.set(bytes)
-  data.set(BEGIN, bytes.length)
-  data.set(marks, bytes.length + BEGIN.length)
+  data.set(marks, bytes.length)
   return data
 }
 
@@ -42,9 +41,8 @@ export function labelOf({ name }: Kind, data: Uint8Array): Uint8Array {
 /** The data of a node of any program: without marks all of it is the label. */
 export function readMarks(data: Uint8Array): Marked {
   const begin = lastIndexOf(data, BEGIN)
-  if (begin === -1) return { label: data, waitsFor: [] }
   try {
-    const waitsFor: unknown = JSON.parse(text.decode(data.subarray(begin + BEGIN.length)))
+    const waitsFor: unknown = begin >= 0 && JSON.parse(text.decode(data.subarray(begin + BEGIN.length)))
     if (Array.isArray(waitsFor) && waitsFor.every((each) => typeof each === 'string')) {
       return { label: data.subarray(0, begin), waitsFor }
     }
@@ -54,10 +52,11 @@ export function readMarks(data: Uint8Array): Marked {
   return { label: data, waitsFor: [] }
 }
 
+/** Where the last such part begins; negative if there is none. */
 function lastIndexOf(data: Uint8Array, part: Uint8Array): number {
-  let at = data.lastIndexOf(part[0]!)
-  while (at > 0 && !part.every((byte, index) => data[at + index] === byte)) at = data.lastIndexOf(part[0]!, at - 1)
-  return part.every((byte, index) => data[at + index] === byte) ? at : -1
+  let at = data.length - part.length
+  while (at >= 0 && !part.every((byte, index) => data[at + index] === byte)) at--
+  return at
 }
 
 /** The path in the ensemble. */

@@ -4,12 +4,13 @@
 //     a node waits for those ahead of it in its line that exclude it: the list shows it
 //     a node stays until its task has what it waits for:              its data shows it (marks.ts)
 import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { memoized } from '../memoized.ts'
 import type { DeadlockStep } from '../errors.ts'
 import { type ContenderName, type Kind, parseName } from '../queue/names.ts'
 import { nameIn, parentOf } from '../queue/own-node.ts'
 import { pinnedTo, retry } from '../queue/retry.ts'
 import { exclusive, reader, writer } from '../queue/roles.ts'
-import { isExhausted } from '../queue/sequences.ts'
+import { bySequence, isExhausted } from '../queue/sequences.ts'
 import { readMarks, relative } from './marks.ts'
 
 /** So many nodes are looked at in one search. */
@@ -98,7 +99,7 @@ export class Search {
     if (own === undefined || isExhausted(own.sequence)) return []
     const blocking = waitedFor.get(own.kind)!
     const ahead = names.filter(({ kind, sequence }) => sequence < own.sequence && blocking.includes(kind))
-    return ahead.sort((one, other) => one.sequence - other.sequence).map(({ name }) => `${parent}/${name}`)
+    return ahead.sort(bySequence).map(({ name }) => `${parent}/${name}`)
   }
 
   /** The node with this mark. */
@@ -147,10 +148,4 @@ export class Search {
     }
     return steps
   }
-}
-
-function memoized<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  const made = known.get(key) ?? make()
-  known.set(key, made)
-  return made
 }

@@ -6,6 +6,7 @@
 // them. What it finds it looks for again, behind a sync. Each part of the cycle, one node that waits for another one, is there
 // once and never comes back. So what two reads show was there all the time between them, and the whole cycle was there at once.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { memoized } from '../memoized.ts'
 import { type DeadlockStep, WouldDeadlockError } from '../errors.ts'
 import type { Detection } from '../hold-options.ts'
 import { type OwnNodes, parentOf } from '../queue/own-node.ts'
@@ -34,8 +35,9 @@ export interface TaskWait {
   readonly failed: (error: unknown) => void
 }
 
+const ofSessions = new WeakMap<Session, WeakMap<object, Task>>()
+
 export class Task {
-  static readonly #ofSession = new WeakMap<Session, WeakMap<object, Task>>()
   readonly #session: Session
   /** By the paths of their nodes in the ensemble. */
   readonly #held = new Map<string, Saying>()
@@ -45,11 +47,8 @@ export class Task {
   #isLooking = false
 
   static of(session: Session, { task }: Detection): Task {
-    const tasks = Task.#ofSession.get(session) ?? new WeakMap<object, Task>()
-    Task.#ofSession.set(session, tasks)
-    const known = tasks.get(task) ?? new Task(session)
-    tasks.set(task, known)
-    return known
+    const tasks = memoized(ofSessions, session, () => new WeakMap<object, Task>())
+    return memoized(tasks, task, () => new Task(session))
   }
 
   private constructor(session: Session) {

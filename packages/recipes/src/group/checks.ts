@@ -1,25 +1,25 @@
 // Checks of the arguments of groups, before anything is sent.
-import { type CallOptions, validatePath } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
-import { checkACL, checkClient, checkData, checkLimits } from '../checks.ts'
+import { type ACL, type CallOptions, validatePath } from '@zk/client'
+import { checkACL, checkKeys } from '@zk/client/internal'
+import { checkData, checkLimits, checkPlace } from '../checks.ts'
 
 const limits = ['timeout', 'signal'] as const
 const calls = {
-  'new Group': new Set(['acl']),
-  'new ServiceDiscovery': new Set(['acl', 'onUnreadable']),
-  join: new Set(['name', 'data', ...limits]),
-  update: new Set(limits),
-  register: new Set(limits),
-  members: new Set(['signal']),
-  watch: new Set(['signal']),
-  states: new Set(['signal']),
-  list: new Set([...limits, 'repeatThrottled', 'session']),
-  instances: new Set([...limits, 'repeatThrottled', 'session']),
-  names: new Set([...limits, 'repeatThrottled', 'session']),
-} as const satisfies Record<string, ReadonlySet<string>>
+  'new Group': ['acl'],
+  'new ServiceDiscovery': ['acl', 'onUnreadable'],
+  join: ['name', 'data', ...limits],
+  update: limits,
+  register: limits,
+  members: ['signal'],
+  watch: ['signal'],
+  states: ['signal'],
+  list: [...limits, 'repeatThrottled', 'session'],
+  instances: [...limits, 'repeatThrottled', 'session'],
+  names: [...limits, 'repeatThrottled', 'session'],
+} as const satisfies Record<string, readonly string[]>
 
 interface AnyOptions extends Pick<CallOptions, 'timeout' | 'signal'> {
-  readonly acl?: unknown
+  readonly acl?: readonly ACL[] | undefined
   readonly name?: unknown
   readonly data?: unknown
 }
@@ -30,11 +30,9 @@ export function checkGroup(
   path: string,
   options: AnyOptions,
 ): void {
-  checkClient(zk)
-  validatePath(path)
-  if (path === '/') throw new TypeError("path must not be '/': members need a node of their own to stand below")
+  checkPlace(zk, path, 'members need a node of their own to stand below')
   checkKeys(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
-  checkACL(options.acl)
+  if (options.acl !== undefined) checkACL(options.acl)
 }
 
 /** The data of an update, which has no default. */

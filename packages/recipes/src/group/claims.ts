@@ -1,17 +1,15 @@
 // Which names the memberships of one client have, so that two of them never take one node for theirs: both have the same
 // session.
 import type { Session, ZooKeeper } from '@zk/client'
+import { memoized } from '../memoized.ts'
+
+const ofSessions = new WeakMap<Session, Claims>()
 
 export class Claims {
-  static readonly #ofSession = new WeakMap<Session, Claims>()
   readonly #released = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>()
 
   static of(session: Session): Claims {
-    const known = Claims.#ofSession.get(session)
-    if (known !== undefined) return known
-    const made = new Claims()
-    Claims.#ofSession.set(session, made)
-    return made
+    return memoized(ofSessions, session, () => new Claims())
   }
 
   /** Takes the node of this client's path. Returns what gives it back, or a promise of when another membership does. */

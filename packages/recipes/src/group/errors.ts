@@ -1,4 +1,4 @@
-import { hex } from '@zk/client/internal'
+import { branded, hex } from '@zk/client/internal'
 
 /** The brand by which `NameTakenError.is` finds errors of any copy of this package. */
 const takenBrand = Symbol.for('@zk/NameTakenError')
@@ -40,7 +40,7 @@ export class NameTakenError extends Error {
 
   /** True for a `NameTakenError` of any copy of this package in the program. */
   static is(error: unknown): error is NameTakenError {
-    return typeof error === 'object' && error !== null && takenBrand in error
+    return branded(error, takenBrand)
   }
 }
 
@@ -89,7 +89,7 @@ export class MembershipLostError extends Error {
 
   /** True for a `MembershipLostError` of any copy of this package in the program. */
   static is(error: unknown): error is MembershipLostError {
-    return typeof error === 'object' && error !== null && lostBrand in error
+    return branded(error, lostBrand)
   }
 }
 

@@ -1,8 +1,9 @@
 // The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the owner
 // of the node says whose it is, and writes and the delete name its version.
 import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
+import { pause } from '@zk/client/internal'
 import { ifMissing } from '../queue/if-missing.ts'
-import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
 import { SessionOptions } from '../queue/session-options.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'

@@ -8,9 +8,9 @@ import {
   type Watched,
   type ZooKeeper,
 } from '@zk/client'
-import { hex, onAbort } from '@zk/client/internal'
+import { hex, onAbort, pause } from '@zk/client/internal'
 import { ifMissing } from '../queue/if-missing.ts'
-import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
 import { undefinedIfAborted, WaitLimit } from '../queue/wait.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'

@@ -3,6 +3,7 @@
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
+import { memoized } from '../memoized.ts'
 import type { LossReason } from '../errors.ts'
 import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'
@@ -31,10 +32,11 @@ type Round = { readonly name: 'none' } | { readonly name: 'due'; readonly at: nu
 /** Added to the pause between two rounds, in ms, so that rounded times do not make it shorter than the follower relay delay. */
 const ROUNDING = 1
 
+/** The keepers of each session, by chroot: a round checks nodes by their paths in a chroot. */
+const ofSessions = new WeakMap<Session, Map<string, LeaseKeeper>>()
+
 /** It exists as long as the session holds something under this chroot. */
 export class LeaseKeeper {
-  /** The keepers of each session, by chroot: a round checks nodes by their paths in a chroot. */
-  static readonly #ofSession = new WeakMap<Session, Map<string, LeaseKeeper>>()
   readonly #zk: ZooKeeper
   readonly #session: Session
   readonly #renewal: LeaseRenewal
@@ -47,13 +49,8 @@ export class LeaseKeeper {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   static of(zk: ZooKeeper, session: Session): LeaseKeeper {
-    const byChroot = LeaseKeeper.#ofSession.get(session) ?? new Map<string, LeaseKeeper>()
-    LeaseKeeper.#ofSession.set(session, byChroot)
-    const known = byChroot.get(zk.chroot)
-    if (known !== undefined) return known
-    const keeper = new LeaseKeeper(zk, session)
-    byChroot.set(zk.chroot, keeper)
-    return keeper
+    const byChroot = memoized(ofSessions, session, () => new Map<string, LeaseKeeper>())
+    return memoized(byChroot, zk.chroot, () => new LeaseKeeper(zk, session))
   }
 
   private constructor(zk: ZooKeeper, session: Session) {
@@ -93,7 +90,7 @@ export class LeaseKeeper {
   /** Removes the keeper and its listeners if it holds nothing. A program may use another chroot for each lock. */
   #endWhenIdle(): void {
     if (this.#held.size > 0 || this.#round.name === 'running') return
-    const byChroot = LeaseKeeper.#ofSession.get(this.#session)
+    const byChroot = ofSessions.get(this.#session)
     if (byChroot?.get(this.#zk.chroot) === this) byChroot.delete(this.#zk.chroot)
     for (const unlisten of this.#unlistenToSession) unlisten()
     this.#unlistenToConnection?.()

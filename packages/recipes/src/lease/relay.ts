@@ -8,6 +8,7 @@
 // the leader itself receives it. ARCHITECTURE.md, "The lease", explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
+import { memoized } from '../memoized.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
@@ -29,17 +30,16 @@ interface Syncing {
   readonly touch: Promise<RelayedTouch>
 }
 
+const ofSessions = new WeakMap<Session, Relay>()
+
 /** The touches for p that are known in one session. All contenders and holds of the session share them. */
 export class Relay {
-  static readonly #ofSession = new WeakMap<Session, Relay>()
   readonly #session: Session
   #synced: Synced | undefined
   #syncing: Syncing | undefined
 
   static of(session: Session): Relay {
-    const relay = Relay.#ofSession.get(session) ?? new Relay(session)
-    Relay.#ofSession.set(session, relay)
-    return relay
+    return memoized(ofSessions, session, () => new Relay(session))
   }
 
   private constructor(session: Session) {

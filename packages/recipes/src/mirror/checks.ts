@@ -3,8 +3,8 @@ import { type CallOptions, validatePath } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
 import { checkClient, checkLimits } from '../checks.ts'
 
-const openOptions = new Set(['depth', 'filter', 'maxNodes', 'maxBytes', 'signal'])
-const syncedOptions = new Set(['timeout', 'signal'])
+const openOptions = ['depth', 'filter', 'maxNodes', 'maxBytes', 'signal']
+const syncedOptions = ['timeout', 'signal']
 
 interface AnyOptions extends Pick<CallOptions, 'signal'> {
   readonly depth?: number | undefined

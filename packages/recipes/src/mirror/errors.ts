@@ -1,3 +1,5 @@
+import { branded } from '@zk/client/internal'
+
 /** The brand by which `MirrorTooLargeError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/MirrorTooLargeError')
 
@@ -36,6 +38,6 @@ export class MirrorTooLargeError extends Error {
 
   /** True for a `MirrorTooLargeError` of any copy of this package in the program. */
   static is(error: unknown): error is MirrorTooLargeError {
-    return typeof error === 'object' && error !== null && brand in error
+    return branded(error, brand)
   }
 }

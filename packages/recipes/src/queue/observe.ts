@@ -1,9 +1,10 @@
-// Watches which contender is first. It is woken only if that may have changed, not by each contender that comes or goes.
+// Which contender is first.
 import type { CallOptions, Watched } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { retryAcrossSessions } from './retry.ts'
+import { giveOrder } from './sequences.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined
@@ -11,11 +12,33 @@ export interface Observation {
   readonly watch: Watched
 }
 
+/** The oldest contender; undefined if there is none. */
+export async function firstOf(queue: Queue, options: CallOptions): Promise<ContenderInfo | undefined> {
+  for (;;) {
+    const name = await oldestOf(queue, options)
+    if (name === undefined) return undefined
+    const info = await queue.read(name, options)
+    if (info !== undefined) return info
+  }
+}
+
+/** The name of the oldest contender; undefined if there is none. */
+async function oldestOf(queue: Queue, options: CallOptions): Promise<ContenderName | undefined> {
+  for (;;) {
+    const list = await ifMissing((asking) => queue.list(asking), options, undefined)
+    const names = list?.all ?? []
+    if (names.length === 0 || giveOrder(names)) return names[0]
+    const [oldest] = await queue.byCreation(names, options)
+    if (oldest !== undefined) return oldest.contender
+  }
+}
+
+/** Watches which contender is first. It is woken only if that may have changed, not by each contender that comes or goes. */
 export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
   const { zk } = queue
   const { signal } = options
   for (;;) {
-    const first = await retryAcrossSessions(zk, () => queue.oldest(options), signal)
+    const first = await retryAcrossSessions(zk, () => oldestOf(queue, options), signal)
     const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
     const observation = await retryAcrossSessions(zk, watching, signal)
     if (observation !== undefined) return observation

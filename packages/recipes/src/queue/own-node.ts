@@ -1,8 +1,9 @@
 // A node of ours: what is known of it, and how it is deleted.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
-import { pause, retry } from './retry.ts'
+import { retry } from './retry.ts'
 import { SessionOptions } from './session-options.ts'
 
 /** The pause before a refused delete is repeated, in ms. */

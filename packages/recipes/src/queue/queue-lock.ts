@@ -3,7 +3,7 @@ import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type ContenderOptions, type Entries, type Grant } from './contender.ts'
-import { checkBody, checkCall } from '../checks.ts'
+import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from '../checks.ts'
 import type { OwnNodes } from './own-node.ts'
 import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
@@ -61,7 +61,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
-    checkCall('acquire', options)
+    checkCall('acquire', options, acquireOptions)
     options.signal?.throwIfAborted()
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
@@ -87,7 +87,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
-    checkCall('tryAcquire', options)
+    checkCall('tryAcquire', options, tryOptions)
     const { signal } = options
     signal?.throwIfAborted()
     const { path } = this.#subject
@@ -111,7 +111,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
-    checkCall('run', options)
+    checkCall('run', options, runOptions)
     const { onLost = 'reject', ...acquiring } = options
     const held = await this.acquire(acquiring)
     let result: T

@@ -45,11 +45,11 @@ interface Created {
 const utf8 = new TextDecoder()
 
 export class Queue {
-  readonly zk: ZooKeeper
+  declare readonly zk: ZooKeeper
   /** The parent of the contenders' nodes. */
-  readonly path: string
+  declare readonly path: string
   /** The path that users know: that of the recipe. */
-  readonly recipePath: string
+  declare readonly recipePath: string
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
@@ -94,33 +94,12 @@ export class Queue {
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const list = await ifMissing((asking) => this.list(asking), options, undefined)
     const names = list?.all ?? []
-    const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
+    const read = await Promise.all(names.map(async (name) => [name, await this.read(name, options)] as const))
     const placed = read.flatMap(([name, info]) =>
       info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
     )
     if (!giveOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
     return placed.map(({ info }, position) => describedInJson({ ...info, position }))
-  }
-
-  /** The oldest contender; undefined if there is none. */
-  async first(options: CallOptions): Promise<ContenderInfo | undefined> {
-    for (;;) {
-      const name = await this.oldest(options)
-      if (name === undefined) return undefined
-      const info = await this.#read(name, options)
-      if (info !== undefined) return info
-    }
-  }
-
-  /** The name of the oldest contender; undefined if there is none. */
-  async oldest(options: CallOptions): Promise<ContenderName | undefined> {
-    for (;;) {
-      const list = await ifMissing((asking) => this.list(asking), options, undefined)
-      const names = list?.all ?? []
-      if (names.length === 0 || giveOrder(names)) return names[0]
-      const [oldest] = await this.byCreation(names, options)
-      if (oldest !== undefined) return oldest.contender
-    }
   }
 
   /** If the number of this contender shows that the counter is used up, reports it, once. */
@@ -136,7 +115,7 @@ export class Queue {
   }
 
   /** Reads a contender's node; undefined if it is gone. */
-  async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
+  async read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
     const path = this.pathOf(name.name)
     const node = await ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     return node && this.info(name, node)

@@ -1,5 +1,5 @@
-import { isTransient, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort, wasAborted } from '@zk/client/internal'
+import { isTransient, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { pause, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
 
 /** The pause in ms before a call is repeated that failed with one of the codes in `paused`. */
@@ -67,18 +67,4 @@ export async function throwUnlessTransient(
   const { runtime, session } = zk
   if (KeeperError.is(error, ...paused))
     await pause(runtime, reliefPause * (1 + runtime.random()), session.signal, signal)
-}
-
-/** Waits `delay` ms, or until one of the signals aborts. */
-export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
-  return new Promise((resolve) => {
-    const unlisten: (() => void)[] = []
-    const end = () => {
-      cancel()
-      for (const each of unlisten) each()
-      resolve()
-    }
-    const cancel = runtime.setTimer(delay, end)
-    for (const signal of signals) if (signal !== undefined) unlisten.push(onAbort(signal, end))
-  })
 }

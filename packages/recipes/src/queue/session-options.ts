@@ -2,21 +2,19 @@
 // would allocate an object.
 import type { CallOptions, Session } from '@zk/client'
 import { expecting } from '@zk/client/internal'
+import { memoized } from '../memoized.ts'
+
+const ofSessions = new WeakMap<Session, SessionOptions>()
 
 /** The options for the calls of one session. Both kinds say that NoNode is an expected answer: it is traced without an error. */
 export class SessionOptions {
-  static readonly #ofSession = new WeakMap<Session, SessionOptions>()
   /** For a call that runs in this session only. */
   readonly bound: { readonly session: Session }
   /** The same, and the client does not repeat the call if a busy server has not executed it: see `pinnedTo`. */
   readonly pinned: { readonly session: Session; readonly repeatThrottled: false }
 
   static of(session: Session): SessionOptions {
-    const known = SessionOptions.#ofSession.get(session)
-    if (known !== undefined) return known
-    const made = new SessionOptions(session)
-    SessionOptions.#ofSession.set(session, made)
-    return made
+    return memoized(ofSessions, session, () => new SessionOptions(session))
   }
 
   private constructor(session: Session) {
@@ -26,7 +24,7 @@ export class SessionOptions {
 
   /** Whether this object is one of the two that a `SessionOptions` has made. */
   static has(options: CallOptions): boolean {
-    const known = options.session && SessionOptions.#ofSession.get(options.session)
+    const known = options.session && ofSessions.get(options.session)
     return known !== undefined && (options === known.pinned || options === known.bound)
   }
 }

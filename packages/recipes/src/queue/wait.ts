@@ -1,6 +1,6 @@
 // The wait of a caller, which may use several contenders one after the other, and its limit: a timeout or a signal.
 import { type CallOptions, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort } from '@zk/client/internal'
+import { onAbort, pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { type Blocker, LockTimeoutError } from '../errors.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
@@ -161,14 +161,7 @@ export class WaitLimit {
 
   /** Waits `delay` ms. If the limit is reached before, it rejects, and no timer is left. */
   async pause(delay: number): Promise<void> {
-    let cancel = () => {}
-    const waiting = new Promise<void>((resolve) => {
-      cancel = this.#runtime.setTimer(delay, resolve)
-    })
-    await this.during(waiting).catch((reason: unknown) => {
-      cancel()
-      throw reason
-    })
+    await this.asking((over) => pause(this.#runtime, delay, over))
   }
 
   /** Removes listeners and timer. Must be called when the wait is over, even if it failed. */

@@ -53,7 +53,7 @@ export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
 
 /** The `Stat` of a node in a snapshot of a server. */
 // oxfmt-ignore
-export const StatPersisted = record('StatPersisted', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, pzxid: long })
+export const StatPersisted = /* @__PURE__ */ record('StatPersisted', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, pzxid: long })
 /** An identity that a connection has proved: part of the response of `whoAmI`. */
 export const ClientInfo = record('ClientInfo', { authScheme: ustring, user: ustring })
 

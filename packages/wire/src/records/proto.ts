@@ -2,6 +2,8 @@
 //
 // ConnectRequest and ConnectResponse have `readOnly` as a field from 3.9 on. From 3.4 to 3.8 its byte is written after the
 // record, which gives the same bytes. A 3.3 peer leaves it out.
+//
+// A record that is in no operation is marked as pure, so that bundlers leave it out of programs that do not name it.
 import { boolean, buffer, int, long, record, trailing, ustring, vector } from '../type.ts'
 import { ACL, ClientInfo, Stat } from './data.ts'
 
@@ -37,7 +39,7 @@ export const SetDataResponse = record('SetDataResponse', { stat: Stat })
 /** Request of `sasl`: the next token of the client. The name, with "Get", is from zookeeper.jute. */
 export const GetSASLRequest = record('GetSASLRequest', { token: buffer })
 /** Not the request of `sasl`, despite the name. It is in zookeeper.jute, but no program sends it. */
-export const SetSASLRequest = record('SetSASLRequest', { token: buffer })
+export const SetSASLRequest = /* @__PURE__ */ record('SetSASLRequest', { token: buffer })
 /** Response of `sasl`: the next token of the server. */
 export const SetSASLResponse = record('SetSASLResponse', { token: buffer })
 /** Request of `create`, `create2` and `createContainer`. `flags` is a value of `CreateMode`. */
@@ -56,11 +58,11 @@ export const GetChildren2Request = record('GetChildren2Request', { path: ustring
 /** Request of `check`. The version -1 means any. */
 export const CheckVersionRequest = record('CheckVersionRequest', { path: ustring, version: int })
 /** It is in zookeeper.jute, but no server knows its operation. */
-export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', { path: ustring })
+export const GetMaxChildrenRequest = /* @__PURE__ */ record('GetMaxChildrenRequest', { path: ustring })
 /** It is in zookeeper.jute, but no server knows its operation. */
-export const GetMaxChildrenResponse = record('GetMaxChildrenResponse', { max: int })
+export const GetMaxChildrenResponse = /* @__PURE__ */ record('GetMaxChildrenResponse', { max: int })
 /** It is in zookeeper.jute, but no server knows its operation. */
-export const SetMaxChildrenRequest = record('SetMaxChildrenRequest', { path: ustring, max: int })
+export const SetMaxChildrenRequest = /* @__PURE__ */ record('SetMaxChildrenRequest', { path: ustring, max: int })
 /** Request of `sync`. */
 export const SyncRequest = record('SyncRequest', { path: ustring })
 /** Response of `sync`. */

@@ -2,13 +2,8 @@
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
-import {
-  type ConnectAttempt,
-  formatSessionId,
-  KeeperError,
-  type KeeperErrorCode,
-  type KeeperErrorDetails,
-} from '../../errors.ts'
+import { type ConnectAttempt, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
+import { hex } from '../../hex.ts'
 import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
@@ -94,7 +89,7 @@ export class SessionDriver implements Session {
   /** The text for `util.inspect` and `console.log`. It has no secrets. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     const { timeout, connection } = this
-    return `Session ${inspect({ id: formatSessionId(this.id), timeout, server: connection?.server }, options)}`
+    return `Session ${inspect({ id: hex(this.id), timeout, server: connection?.server }, options)}`
   }
 
   get id(): bigint {

@@ -9,8 +9,7 @@ export function dialTls(
   server: DialTarget,
   handler: ConnectionHandler,
 ): RuntimeConnection {
-  const given = ask(tls)
-  if (!(given instanceof Promise)) return runtime.dial({ ...server, tls: given }, handler)
+  if (typeof tls !== 'function') return runtime.dial({ ...server, tls: checkTls(tls) }, handler)
   let connection: RuntimeConnection | undefined
   let isWanted = true
   const dial = (options: TlsOptions) => {
@@ -19,7 +18,7 @@ export function dialTls(
   const fail = (error: unknown) => {
     if (isWanted) handler.lost(error as Error)
   }
-  given.then(dial).catch(fail)
+  optionsOf(tls).then(dial).catch(fail)
   return {
     // Nothing is written before the connection is open.
     write: (bytes) => connection?.write(bytes) ?? false,
@@ -30,28 +29,11 @@ export function dialTls(
   }
 }
 
-function ask(tls: TlsSource): TlsOptions | Promise<TlsOptions> {
-  if (typeof tls !== 'function') return checkTls(tls)
+async function optionsOf(tls: () => unknown): Promise<TlsOptions> {
   try {
-    const given = tls()
-    return isThenable(given) ? answer(given) : checkTls(given)
+    return checkTls(await tls())
   } catch (error) {
-    throw failed(error)
+    const why = error instanceof Error ? error.message : 'it threw a value that is no Error'
+    throw new Error(`the tls function of connect failed: ${why}`, { cause: error })
   }
-}
-
-async function answer(given: PromiseLike<unknown>): Promise<TlsOptions> {
-  try {
-    return checkTls(await given)
-  } catch (error) {
-    throw failed(error)
-  }
-}
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-
-function failed(error: unknown): Error {
-  const why = error instanceof Error ? error.message : 'it threw a value that is no Error'
-  return new Error(`the tls function of connect failed: ${why}`, { cause: error })
 }
