@@ -60,33 +60,33 @@ export class KeeperError extends Error {
   /** `is` looks for this key. */
   readonly [keeperBrand] = true
   /** The name of the failure; `Unknown` if this version has no name for the number that the server sent. */
-  declare readonly code: KeeperErrorCode
+  readonly code: KeeperErrorCode
   /**
    * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of our own. For `Unknown` use
    * this number: it stays the same when a later version has a name for it.
    */
-  declare readonly number: number | undefined
+  readonly number: number | undefined
   /** The operation, by the name of the client's method. */
-  declare readonly op: string | undefined
+  readonly op: string | undefined
   /** The path of the call, as the caller named it; undefined for a call without a path. */
-  declare readonly path: string | undefined
+  readonly path: string | undefined
   /** The chroot of the client, below which `path` is; undefined if there is none. */
-  declare readonly chroot: string | undefined
+  readonly chroot: string | undefined
   /**
    * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may
    * have happened or not. False means that the call did not happen, or changes nothing.
    */
-  declare readonly outcomeUnknown: boolean
+  readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
-  declare readonly server: string | undefined
+  readonly server: string | undefined
   /** The id of the session that the call ran in; undefined before there is one. */
-  declare readonly sessionId: bigint | undefined
+  readonly sessionId: bigint | undefined
   /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
-  declare readonly index: number | undefined
+  readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
-  declare readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
-  declare readonly needs: string | undefined
+  readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
     super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
@@ -152,7 +152,7 @@ export class ConnectError extends Error {
   /** `is` looks for this key. */
   readonly [connectBrand] = true
   /** All servers, also those that were not tried. A server with several addresses has an entry for each one tried. */
-  declare readonly servers: readonly ConnectAttempt[]
+  readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
     const list = servers.map(

@@ -33,11 +33,11 @@ export class LockLostError extends Error {
   /** The brand for `is`. */
   readonly [lostBrand] = true
   /** Why the hold ended. If there are several causes, the first one. */
-  declare readonly reason: LossReason
+  readonly reason: LossReason
   /** The path of the contender's node. */
-  declare readonly path: string
+  readonly path: string
   /** The value with which the body of a `run` resolved although the lock was lost; undefined for any other call. */
-  declare readonly result: unknown
+  readonly result: unknown
 
   constructor(
     reason: LossReason,
@@ -99,13 +99,13 @@ export class LockTimeoutError extends Error {
   /** The brand for `is`. */
   readonly [timeoutBrand] = true
   /** The path of the lock or the election. */
-  declare readonly path: string
+  readonly path: string
   /** How many contenders were ahead in the last list; undefined if no list showed any. */
-  declare readonly position: number | undefined
+  readonly position: number | undefined
   /** The paths of the contenders ahead, oldest first. */
-  declare readonly ahead: readonly string[]
+  readonly ahead: readonly string[]
   /** The contender for which the caller waited: the next one ahead, or, for a reader, the next writer ahead. */
-  declare readonly blocker: Blocker | undefined
+  readonly blocker: Blocker | undefined
 
   constructor(path: string, timeout: number, wait: EndedWait) {
     super(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`)
@@ -149,12 +149,12 @@ export class WouldDeadlockError extends Error {
   /** The brand for `is`. */
   readonly [deadlockBrand] = true
   /** The path of the lock. */
-  declare readonly path: string
+  readonly path: string
   /**
    * The cycle: the first is the contender of this call, each waits for the next, and the last is one of the same task. Empty for a
    * re-entrant lock.
    */
-  declare readonly cycle: readonly DeadlockStep[]
+  readonly cycle: readonly DeadlockStep[]
 
   constructor(path: string, cycle: readonly DeadlockStep[] = []) {
     super(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`)

@@ -36,13 +36,13 @@ export interface Owner {
  */
 export class Held implements AsyncDisposable {
   /** The path of the contender's znode; of the first one, where a hold has several. */
-  declare readonly path: string
+  readonly path: string
   /** @internal The paths of all its znodes. */
-  declare readonly paths: readonly string[]
+  readonly paths: readonly string[]
   /** The czxid of that znode, which is greater than the czxid of every older contender. See `fencingText`. */
-  declare readonly fencingToken: bigint
+  readonly fencingToken: bigint
   /** @internal */
-  declare readonly lease: Lease
+  readonly lease: Lease
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms

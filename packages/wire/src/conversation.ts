@@ -87,9 +87,9 @@ interface Pending extends Asked, Link {
 export class Conversation {
   // `declare` keeps the bundle small: without it the bundle would set an initial value, which the constructor replaces.
   /** Decodes what the client sends. */
-  declare readonly fromClient: MessageDecoder<ClientMessage>
+  readonly fromClient: MessageDecoder<ClientMessage>
   /** Decodes what the server sends. */
-  declare readonly fromServer: MessageDecoder<ServerMessage>
+  readonly fromServer: MessageDecoder<ServerMessage>
   /** The start of the list of requests without a reply. The oldest request is the first one. */
   readonly #start: Link = {}
   #last = this.#start

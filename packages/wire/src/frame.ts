@@ -16,9 +16,9 @@ const TEXT_SHOWN = 200
 /** A peer has announced a frame that is longer than the limit. */
 export class FrameTooLargeError extends ProtocolError {
   /** The length that the frame announces, in bytes. */
-  declare readonly size: number
+  readonly size: number
   /** The length up to which frames are accepted, in bytes. */
-  declare readonly limit: number
+  readonly limit: number
 
   constructor(size: number, limit: number) {
     super(`a frame of ${size} bytes is over the limit of ${limit}`)

@@ -19,9 +19,9 @@ export class ProtocolError extends Error {
   /** `is` looks for this key. */
   readonly [brand] = true
   /** The offset in the frame or record, in bytes. Undefined if it is not known. */
-  declare readonly offset: number | undefined
+  readonly offset: number | undefined
   /** The path of the field, from the outermost record inwards. Empty if it is not known. */
-  declare readonly field: readonly string[]
+  readonly field: readonly string[]
   readonly #reason: string
 
   /** Makes an error, for decoders of your own. */

@@ -68,11 +68,11 @@ type AnyOperation = Pick<Operation<never, WireOperation, unknown>, 'name' | 'ans
 
 /** The request of one call. A class costs each call less than an object with copied fields and a closure for each method. */
 class OperationCall implements PreparedRequest {
-  declare readonly watcher: RequestInit['watcher']
-  declare readonly persistent: RequestInit['persistent']
-  declare readonly removes: RequestInit['removes']
-  declare readonly isOwn: RequestInit['isOwn']
-  declare readonly path: string | undefined
+  readonly watcher: RequestInit['watcher']
+  readonly persistent: RequestInit['persistent']
+  readonly removes: RequestInit['removes']
+  readonly isOwn: RequestInit['isOwn']
+  readonly path: string | undefined
   readonly #operation: AnyOperation
   readonly #wire: WireOperation
   readonly #chroot: Chroot

@@ -10,17 +10,17 @@ export function toStat(stat: WireStat): Stat {
 
 /** A class, so that `toJSON` costs a read nothing. Each field is written out for speed: nearly every reply has a Stat. */
 class NodeStat implements Stat {
-  declare readonly czxid: bigint
-  declare readonly mzxid: bigint
-  declare readonly ctime: number
-  declare readonly mtime: number
-  declare readonly version: number
-  declare readonly cversion: number
-  declare readonly aversion: number
-  declare readonly ephemeralOwner: bigint
-  declare readonly dataLength: number
-  declare readonly numChildren: number
-  declare readonly pzxid: bigint
+  readonly czxid: bigint
+  readonly mzxid: bigint
+  readonly ctime: number
+  readonly mtime: number
+  readonly version: number
+  readonly cversion: number
+  readonly aversion: number
+  readonly ephemeralOwner: bigint
+  readonly dataLength: number
+  readonly numChildren: number
+  readonly pzxid: bigint
 
   constructor(stat: WireStat) {
     this.czxid = stat.czxid

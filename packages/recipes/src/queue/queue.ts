@@ -45,11 +45,11 @@ interface Created {
 const utf8 = new TextDecoder()
 
 export class Queue {
-  declare readonly zk: ZooKeeper
+  readonly zk: ZooKeeper
   /** The parent of the contenders' nodes. */
-  declare readonly path: string
+  readonly path: string
   /** The path that users know: that of the recipe. */
-  declare readonly recipePath: string
+  readonly recipePath: string
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 

@@ -4,14 +4,14 @@ import { type ContenderName, type Kind, parseName } from './names.ts'
 const utf8 = new TextEncoder()
 
 export class Rivals {
-  declare readonly kinds: readonly Kind[]
+  readonly kinds: readonly Kind[]
   /** The marker of each kind, in bytes. */
-  declare readonly markers: readonly Uint8Array[]
+  readonly markers: readonly Uint8Array[]
   /**
    * Whether the bytes before the last ten digits do not show the kind, because a marker is also the end of another marker, or
    * of a marker and a minus sign.
    */
-  declare readonly areAlike: boolean
+  readonly areAlike: boolean
 
   constructor(kinds: readonly Kind[]) {
     this.kinds = kinds

@@ -7,13 +7,13 @@ import { hex } from '../../hex.ts'
  */
 export class DetachedSession implements SessionCredentials {
   /** Its id, signed as on the wire. `formatSessionId` prints it as servers do. */
-  declare readonly id: bigint
+  readonly id: bigint
   /** The latest transaction that the client may have seen. */
-  declare readonly lastZxid: bigint
+  readonly lastZxid: bigint
   /** The smallest timeout that the session ever had, in ms; 0 if it is not known. */
-  declare readonly shortestTimeout: number
+  readonly shortestTimeout: number
   /** The xid of the last request that was sent. */
-  declare readonly lastXid: number
+  readonly lastXid: number
   // The field is private, so that no secret is shown when the object, or an error that has it, is printed.
   readonly #passwd: Bytes
 

@@ -44,9 +44,9 @@ const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
   state.name === 'connected' || state.name === 'leaving'
 
 export class SessionMachine {
-  declare readonly identity: Identity
-  declare readonly servers: ServerPicker
-  declare readonly pipeline: RequestPipeline
+  readonly identity: Identity
+  readonly servers: ServerPicker
+  readonly pipeline: RequestPipeline
   readonly #config: SessionConfig
   readonly #jitter: Jitter
   readonly #timing: Timing

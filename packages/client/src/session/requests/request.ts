@@ -100,17 +100,17 @@ export const addWatchModes = {
 /** One request from the call to its settlement. */
 export class Request {
   readonly #prepared: PreparedRequest
-  declare readonly opCode: number
-  declare readonly kind: RequestKind
-  declare readonly watcher: OneShotWatcher | undefined
-  declare readonly persistent: PersistentWatcher | undefined
-  declare readonly removes: Removal | undefined
-  declare readonly expiresAt: number
-  declare readonly calledAt: number | undefined
-  declare readonly repeatThrottled: boolean
-  declare readonly expected: readonly KeeperErrorCode[] | undefined
-  declare readonly resolve: (value: unknown) => void
-  declare readonly reject: (error: unknown) => void
+  readonly opCode: number
+  readonly kind: RequestKind
+  readonly watcher: OneShotWatcher | undefined
+  readonly persistent: PersistentWatcher | undefined
+  readonly removes: Removal | undefined
+  readonly expiresAt: number
+  readonly calledAt: number | undefined
+  readonly repeatThrottled: boolean
+  readonly expected: readonly KeeperErrorCode[] | undefined
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
   phase: RequestPhase = unsent
   /** The xid with which it was last sent. */
   xid: number | undefined = undefined
