@@ -137,6 +137,7 @@ export class WatchManager {
 
   /** A connection is established. Returns the requests that set the watches of the last connection again. */
   connected(): Request[] {
+    if (this.#paths.size === 0) return []
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
     for (const at of this.#paths.values()) {
