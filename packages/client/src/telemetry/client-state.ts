@@ -152,6 +152,7 @@ export class StateFeed {
   }
 
   #awaited(): readonly Follower[] {
+    if (this.#waiting.size === 0) return []
     const followers = [...this.#waiting]
     this.#waiting.clear()
     return followers

@@ -68,11 +68,9 @@ export class SessionDriver implements Session {
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    this.#machine = new SessionMachine({
-      ...config,
-      usesSasl: config.sasl !== undefined,
-      looksUpNames: runtime.resolve !== undefined,
-    })
+    // If keys followed a spread, V8 would give each object a hidden class of its own.
+    const about = { usesSasl: config.sasl !== undefined, looksUpNames: runtime.resolve !== undefined }
+    this.#machine = new SessionMachine(Object.assign({}, config, about))
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast
