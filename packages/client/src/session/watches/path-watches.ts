@@ -45,6 +45,11 @@ export class PathWatches {
     this.path = path
   }
 
+  /** Whether it ever had a persistent watcher, and so the server may still have its watch. */
+  get wasPersistent(): boolean {
+    return this.#persistent !== noPersistent
+  }
+
   get persistent(): Pick<Few<PersistentWatcher>, 'size' | 'delete' | 'list' | 'some'> {
     return this.#persistent
   }
@@ -100,17 +105,14 @@ export class PathWatches {
   /** Removes and returns the one-shot watchers that an event of this type fires. */
   fire(type: FiredType): readonly OneShotWatcher[] {
     const kinds = firedBy[type]
-    const fired: OneShotWatcher[] = []
-    for (const watcher of this.oneShot.list()) {
-      if (!kinds.includes(watcher.kind)) continue
+    return this.oneShot.take((watcher) => {
+      if (!kinds.includes(watcher.kind)) return false
       // The shared watch has fired. Reads that the server executes from now on set watches of their own.
       if (watcher.sharesWatch === true) watcher.sharesWatch = false
-      if (watcher.phase !== 'set') continue
+      if (watcher.phase !== 'set') return false
       watcher.phase = 'gone'
-      this.oneShot.delete(watcher)
-      fired.push(watcher)
-    }
-    return fired
+      return true
+    })
   }
 
   /** The connection is gone, with all watches at its server. Reads that were sent will be sent again. */

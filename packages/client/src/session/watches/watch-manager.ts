@@ -48,7 +48,8 @@ export class WatchManager {
   readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
-  #persistentCount = 0
+  /** How many of the paths ever had a persistent watcher. */
+  #persistentPaths = 0
 
   constructor({ emit, lastZxid, maxRequestSize, isUnsettled }: WatchContext) {
     this.#emit = emit
@@ -62,8 +63,9 @@ export class WatchManager {
   add({ watcher, persistent }: Request): void {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
     if (persistent === undefined) return
-    this.#at(persistent.path).addPersistent(persistent)
-    this.#persistentCount++
+    const at = this.#at(persistent.path)
+    if (!at.wasPersistent) this.#persistentPaths++
+    at.addPersistent(persistent)
   }
 
   remove({ watcher, persistent }: Request): void {
@@ -241,22 +243,24 @@ export class WatchManager {
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
-    const isShared = this.#known(path)?.sharesWatch(type) === true
-    const oneShot = this.#fire(path, type)
+    const at = this.#known(path)
+    const isShared = at?.sharesWatch(type) === true
+    const oneShot = this.#fire(at, type)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
     const hasWatcher = oneShot.length + persistent.length > 0
     if (!hasWatcher && !isShared && !this.#expects(path) && !this.#isUnsettled(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
-    const of = zxid > 0n ? { zxid } : {}
-    for (const watcher of oneShot) this.#notify(watcher, { type, ...of })
+    const outcome = zxid > 0n ? { type, zxid } : { type }
+    for (const watcher of oneShot) this.#notify(watcher, outcome)
+    if (this.#persistentPaths === 0) return
     const parent = this.#impliedParent(type, path)
-    for (const watcher of parent === undefined ? [] : this.#fire(parent, 'NodeChildrenChanged')) {
-      this.#notify(watcher, { type: 'NodeChildrenChanged', ...of })
+    for (const watcher of parent === undefined ? [] : this.#fire(this.#known(parent), 'NodeChildrenChanged')) {
+      this.#notify(watcher, { ...outcome, type: 'NodeChildrenChanged' })
     }
     for (const [watcher, event] of persistent) {
-      this.#notifyPersistent(watcher, { ...event, ...of })
+      this.#notifyPersistent(watcher, zxid > 0n ? { ...event, zxid } : event)
     }
   }
 
@@ -355,8 +359,7 @@ export class WatchManager {
 
   // --- the watchers of an event ---------------------------------------------------------------------------------
 
-  #fire(path: string, type: FiredType): readonly OneShotWatcher[] {
-    const at = this.#known(path)
+  #fire(at: PathWatches | undefined, type: FiredType): readonly OneShotWatcher[] {
     if (at === undefined) return []
     const fired = at.fire(type)
     this.#prune(at)
@@ -365,7 +368,7 @@ export class WatchManager {
 
   /** The persistent watchers that an event notifies, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
-    if (this.#persistentCount === 0) return []
+    if (this.#persistentPaths === 0) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
     for (const from of upFrom(path)) {
       const at = this.#known(from)
@@ -427,7 +430,8 @@ export class WatchManager {
   }
 
   #prune(at: PathWatches): void {
-    if (at.isEmpty && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
+    if (!at.isEmpty || this.#dirty.has(at)) return
+    if (this.#paths.delete(at.path) && at.wasPersistent) this.#persistentPaths--
   }
 
   #remove(watcher: OneShotWatcher): void {
@@ -441,7 +445,7 @@ export class WatchManager {
   #removePersistent(watcher: PersistentWatcher): boolean {
     if (watcher.phase === 'gone') return false
     watcher.phase = 'gone'
-    if (this.#known(watcher.path)?.persistent.delete(watcher) === true) this.#persistentCount--
+    this.#known(watcher.path)?.persistent.delete(watcher)
     return true
   }
 
