@@ -54,6 +54,8 @@ export class CallWatcher implements OneShotWatcher {
   readonly path: string
   kind: WatchKind
   phase: OneShotWatcher['phase'] = 'unsent'
+  // If it were added later, V8 would put it into memory of its own.
+  isArmed = false
   readonly #caller: string
   readonly #event: Promise<WatchedEvent>
   #resolve!: (event: WatchedEvent) => void

@@ -45,11 +45,6 @@ export class PathWatches {
     this.path = path
   }
 
-  /** Whether it ever had a persistent watcher, and so the server may still have its watch. */
-  get wasPersistent(): boolean {
-    return this.#persistent !== noPersistent
-  }
-
   get persistent(): Pick<Few<PersistentWatcher>, 'size' | 'delete' | 'list' | 'some'> {
     return this.#persistent
   }

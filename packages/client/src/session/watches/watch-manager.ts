@@ -48,8 +48,9 @@ export class WatchManager {
   readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
-  /** How many of the paths ever had a persistent watcher. */
-  #persistentPaths = 0
+  #persistentCount = 0
+  /** Whether there ever was a persistent watcher, so that the server may have a persistent watch. */
+  #everPersistent = false
 
   constructor({ emit, lastZxid, maxRequestSize, isUnsettled }: WatchContext) {
     this.#emit = emit
@@ -63,9 +64,9 @@ export class WatchManager {
   add({ watcher, persistent }: Request): void {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
     if (persistent === undefined) return
-    const at = this.#at(persistent.path)
-    if (!at.wasPersistent) this.#persistentPaths++
-    at.addPersistent(persistent)
+    this.#at(persistent.path).addPersistent(persistent)
+    this.#persistentCount++
+    this.#everPersistent = true
   }
 
   remove({ watcher, persistent }: Request): void {
@@ -254,7 +255,7 @@ export class WatchManager {
     }
     const outcome = zxid > 0n ? { type, zxid } : { type }
     for (const watcher of oneShot) this.#notify(watcher, outcome)
-    if (this.#persistentPaths === 0) return
+    if (!this.#everPersistent) return
     const parent = this.#impliedParent(type, path)
     for (const watcher of parent === undefined ? [] : this.#fire(this.#known(parent), 'NodeChildrenChanged')) {
       this.#notify(watcher, { ...outcome, type: 'NodeChildrenChanged' })
@@ -368,7 +369,7 @@ export class WatchManager {
 
   /** The persistent watchers that an event notifies, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
-    if (this.#persistentPaths === 0) return []
+    if (this.#persistentCount === 0) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
     for (const from of upFrom(path)) {
       const at = this.#known(from)
@@ -430,8 +431,7 @@ export class WatchManager {
   }
 
   #prune(at: PathWatches): void {
-    if (!at.isEmpty || this.#dirty.has(at)) return
-    if (this.#paths.delete(at.path) && at.wasPersistent) this.#persistentPaths--
+    if (at.isEmpty && !this.#dirty.has(at)) this.#paths.delete(at.path)
   }
 
   #remove(watcher: OneShotWatcher): void {
@@ -445,7 +445,7 @@ export class WatchManager {
   #removePersistent(watcher: PersistentWatcher): boolean {
     if (watcher.phase === 'gone') return false
     watcher.phase = 'gone'
-    this.#known(watcher.path)?.persistent.delete(watcher)
+    if (this.#known(watcher.path)?.persistent.delete(watcher) === true) this.#persistentCount--
     return true
   }
 
