@@ -43,6 +43,34 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
 }
 
 /**
+ * An `AbortController` whose signal and reason are made when the signal is first read. Nobody reads the signals of most
+ * sessions and connections: with real controllers, and the stacks of their reasons, a short session took 12 % more.
+ */
+export class LateAbort {
+  #controller: AbortController | undefined
+  #reason: (() => unknown) | undefined
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason())
+    }
+    return this.#controller.signal
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Only the first call counts. */
+  abort(reason: () => unknown): void {
+    if (this.#reason !== undefined) return
+    this.#reason = reason
+    this.#controller?.abort(reason())
+  }
+}
+
+/**
  * Whether a call rejected because its signal was aborted. The type and code of the error do not show this, because the reason
  * of a signal may be the error of another call or of a session.
  */

@@ -24,6 +24,7 @@ export class Sessions {
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
   #current: SessionDriver
+  /** Settles the promise of `first`; undefined once the first session is established. */
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
   /** Whether any session was ever established. Before that, `connect` rejects with the failure. */
   #wasEstablished = false
@@ -96,6 +97,7 @@ export class Sessions {
         this.#wasEstablished = true
         this.#expiredAtHandshake = 0
         this.#settleFirst?.resolve()
+        this.#settleFirst = undefined
       },
       ended: (reason) => this.#ended(reason),
       telemetry: this.telemetry,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { onAbort } from '../src/aborts.ts'
+import { LateAbort, onAbort } from '../src/aborts.ts'
 
 /** A signal, and how many listeners it has. */
 function listened(): { controller: AbortController; signal: AbortSignal; count: () => number } {
@@ -82,4 +82,29 @@ test('onAbort lets a notified listener take back its own and other registrations
   )
   controller.abort()
   expect(notified).toEqual(['a'])
+})
+
+test('LateAbort makes the reason once, and not before someone reads the signal', () => {
+  const late = new LateAbort()
+  const reason = vi.fn(() => new Error('over'))
+  late.abort(reason)
+  late.abort(() => new Error('another'))
+  expect(late.aborted).toBe(true)
+  expect(reason).not.toHaveBeenCalled()
+  const { signal } = late
+  expect(signal.aborted).toBe(true)
+  expect(signal.reason).toEqual(new Error('over'))
+  expect(late.signal).toBe(signal)
+  expect(reason).toHaveBeenCalledTimes(1)
+})
+
+test('LateAbort notifies who has read the signal before, once', () => {
+  const late = new LateAbort()
+  const { signal } = late
+  const notified: unknown[] = []
+  signal.addEventListener('abort', () => notified.push(signal.reason))
+  expect([late.aborted, signal.aborted]).toEqual([false, false])
+  late.abort(() => 'over')
+  late.abort(() => 'another')
+  expect(notified).toEqual(['over'])
 })

@@ -86,6 +86,27 @@ describe('dial', () => {
     expect(recorder.all).toEqual(['opened', 'received last words', 'lost', 'the server closed the connection'])
   })
 
+  test('dial reports all bytes in their order when reads become larger', async () => {
+    await using server = await TcpServer.listen()
+    const sent = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251)
+    const received: Uint8Array[] = []
+    let count = 0
+    const handler = new Recorder()
+    handler.received = (bytes) => {
+      received.push(bytes.slice())
+      count += bytes.byteLength
+    }
+    const connection = dial(server, handler)
+    const peer = await server.connection()
+    // One read returns exactly as many bytes as the first buffer has.
+    for (const end of [10, 10 + 4 * 1024, sent.byteLength]) {
+      peer.write(sent.subarray(count, end))
+      while (count < end) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(Buffer.concat(received).equals(sent)).toBe(true)
+    connection.close()
+  })
+
   test('dial reports an RST (W23)', async () => {
     await using server = await TcpServer.listen()
     const recorder = new Recorder()

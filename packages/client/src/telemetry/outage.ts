@@ -10,21 +10,21 @@ export class Outage {
   attempts = 0
   /** The error of the last attempt that has failed. */
   failure: Error | undefined
-  /** The error of the connection that was lost. */
-  readonly #cause: Error | undefined
+  /** Makes the error of the connection that was lost. */
+  readonly #cause: (() => Error) | undefined
   /** By server, and by address if the host name was resolved. The latest attempt comes last. */
   readonly #failed = new Map<string, ConnectAttempt>()
   #isEverywhere = false
   #reportedAt = -Infinity
 
-  constructor(beganAt: number, cause?: Error) {
+  constructor(beganAt: number, cause?: () => Error) {
     this.beganAt = beganAt
     this.#cause = cause
   }
 
   /** The error of the last attempt, or else that of the lost connection. */
   get reason(): Error | undefined {
-    return this.failure ?? this.#cause
+    return this.failure ?? this.#cause?.()
   }
 
   failed({ server, address, error, servers }: Unreached): void {

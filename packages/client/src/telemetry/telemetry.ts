@@ -223,13 +223,15 @@ export class Telemetry {
     }
   }
 
-  lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
+  /** `reason` makes the error of the connection. */
+  lost(reason: () => Error, server: string | undefined, session: SessionInfo, now: number): void {
     this.#counts.connections.lost++
-    this.#outage = new Outage(now, error)
+    this.#outage = new Outage(now, reason)
     const duration = now - this.#since
-    report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
+    report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: reason(), duration }))
     // The end of the session was already reported.
     if (session.isOver) return
+    const error = reason()
     this.#states.enter({ name: 'disconnected', ...this.#ofSession(session), error, ensembleBehind: false })
     this.log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
   }

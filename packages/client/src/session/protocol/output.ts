@@ -22,7 +22,8 @@ export type Output =
   | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
   | Unreached
-  | { readonly type: 'disconnected'; readonly error: Error }
+  /** `error` is undefined if the connection is closed because the session has ended */
+  | { readonly type: 'disconnected'; readonly error: Error | undefined }
   | SearchStep
   | Ended
   /** report an anomaly: something that the protocol does not foresee */

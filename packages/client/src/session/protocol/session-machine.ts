@@ -405,8 +405,7 @@ export class SessionMachine {
     // `ended` comes before `disconnected`: for callers the end of the session is the reason, not the lost connection.
     const server = 'server' in state ? state.server : undefined
     this.#outputs.push({ type: 'ended', reason, byServer, server, cause })
-    if (!isEstablished(state)) return
-    this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
+    if (isEstablished(state)) this.#outputs.push({ type: 'disconnected', error: undefined })
   }
 
   #enter(trigger: Trigger, state: State): void {

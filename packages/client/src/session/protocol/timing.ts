@@ -111,7 +111,7 @@ export class Timing {
     // (ExpiryQueue.update can also shorten the session).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
     // The last received frame counts, too: if requests are sent but not answered, pings must still leave time for a reply.
-    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
+    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ T, servers: 1 })
   }
 
   /** When an established connection counts as dead. */

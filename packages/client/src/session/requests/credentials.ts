@@ -59,6 +59,7 @@ export class Credentials {
 
   /** Removes and returns the callers that fulfil `condition`. Drops their credentials if these were never sent. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
+    if (this.#callers.size === 0) return []
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
     for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {
       this.#credentials.splice(this.#credentials.indexOf(unsent), 1)
@@ -68,6 +69,7 @@ export class Credentials {
 
   get nextTimeout(): number {
     let next = Infinity
+    if (this.#callers.size === 0) return next
     for (const { expiresAt } of this.#callers.values()) next = Math.min(next, expiresAt)
     return next
   }

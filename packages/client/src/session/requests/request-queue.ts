@@ -124,7 +124,7 @@ export class RequestQueue {
 
   /** If the pause for a busy server is over, the requests that were put off are sent next. */
   resume(now: number): void {
-    if (now < this.#heldUntil) return
+    if (!this.isHeld || now < this.#heldUntil) return
     this.#heldUntil = -Infinity
     this.#unsent.prepend(this.#putOff.clear())
   }

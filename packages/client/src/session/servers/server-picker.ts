@@ -32,7 +32,8 @@ export class ServerPicker {
 
   /** The number of addresses of all servers. A server whose name was not resolved counts as one. */
   get size(): number {
-    let size = this.#provider.size
+    let { size } = this.#provider
+    if (this.#addresses.size === 0) return size
     for (const { length } of this.#addresses.values()) size += length - 1
     return size
   }

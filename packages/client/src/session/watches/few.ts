@@ -33,6 +33,19 @@ export class Few<T extends object> {
     return this.#only === undefined ? none : [this.#only]
   }
 
+  /** Removes and returns the items that fulfil the condition, in their order. */
+  take(isSo: (item: T) => boolean): readonly T[] {
+    const only = this.#only
+    if (this.#all === undefined) {
+      if (only === undefined || !isSo(only)) return none
+      this.#only = undefined
+      return [only]
+    }
+    const taken = [...this.#all].filter(isSo)
+    for (const item of taken) this.#all.delete(item)
+    return taken
+  }
+
   some(isSo: (item: T) => boolean): boolean {
     if (this.#all === undefined) return this.#only !== undefined && isSo(this.#only)
     for (const item of this.#all) if (isSo(item)) return true

@@ -100,17 +100,14 @@ export class PathWatches {
   /** Removes and returns the one-shot watchers that an event of this type fires. */
   fire(type: FiredType): readonly OneShotWatcher[] {
     const kinds = firedBy[type]
-    const fired: OneShotWatcher[] = []
-    for (const watcher of this.oneShot.list()) {
-      if (!kinds.includes(watcher.kind)) continue
+    return this.oneShot.take((watcher) => {
+      if (!kinds.includes(watcher.kind)) return false
       // The shared watch has fired. Reads that the server executes from now on set watches of their own.
       if (watcher.sharesWatch === true) watcher.sharesWatch = false
-      if (watcher.phase !== 'set') continue
+      if (watcher.phase !== 'set') return false
       watcher.phase = 'gone'
-      this.oneShot.delete(watcher)
-      fired.push(watcher)
-    }
-    return fired
+      return true
+    })
   }
 
   /** The connection is gone, with all watches at its server. Reads that were sent will be sent again. */

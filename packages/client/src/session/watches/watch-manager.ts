@@ -49,6 +49,8 @@ export class WatchManager {
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
   #persistentCount = 0
+  /** Whether there ever was a persistent watcher, so that the server may have a persistent watch. */
+  #everPersistent = false
 
   constructor({ emit, lastZxid, maxRequestSize, isUnsettled }: WatchContext) {
     this.#emit = emit
@@ -64,6 +66,7 @@ export class WatchManager {
     if (persistent === undefined) return
     this.#at(persistent.path).addPersistent(persistent)
     this.#persistentCount++
+    this.#everPersistent = true
   }
 
   remove({ watcher, persistent }: Request): void {
@@ -137,6 +140,7 @@ export class WatchManager {
 
   /** A connection is established. Returns the requests that set the watches of the last connection again. */
   connected(): Request[] {
+    if (this.#paths.size === 0) return []
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
     for (const at of this.#paths.values()) {
@@ -240,22 +244,24 @@ export class WatchManager {
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
-    const isShared = this.#known(path)?.sharesWatch(type) === true
-    const oneShot = this.#fire(path, type)
+    const at = this.#known(path)
+    const isShared = at?.sharesWatch(type) === true
+    const oneShot = this.#fire(at, type)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
     const hasWatcher = oneShot.length + persistent.length > 0
     if (!hasWatcher && !isShared && !this.#expects(path) && !this.#isUnsettled(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
-    const of = zxid > 0n ? { zxid } : {}
-    for (const watcher of oneShot) this.#notify(watcher, { type, ...of })
+    const outcome = zxid > 0n ? { type, zxid } : { type }
+    for (const watcher of oneShot) this.#notify(watcher, outcome)
+    if (!this.#everPersistent) return
     const parent = this.#impliedParent(type, path)
-    for (const watcher of parent === undefined ? [] : this.#fire(parent, 'NodeChildrenChanged')) {
-      this.#notify(watcher, { type: 'NodeChildrenChanged', ...of })
+    for (const watcher of parent === undefined ? [] : this.#fire(this.#known(parent), 'NodeChildrenChanged')) {
+      this.#notify(watcher, { ...outcome, type: 'NodeChildrenChanged' })
     }
     for (const [watcher, event] of persistent) {
-      this.#notifyPersistent(watcher, { ...event, ...of })
+      this.#notifyPersistent(watcher, zxid > 0n ? { ...event, zxid } : event)
     }
   }
 
@@ -354,8 +360,7 @@ export class WatchManager {
 
   // --- the watchers of an event ---------------------------------------------------------------------------------
 
-  #fire(path: string, type: FiredType): readonly OneShotWatcher[] {
-    const at = this.#known(path)
+  #fire(at: PathWatches | undefined, type: FiredType): readonly OneShotWatcher[] {
     if (at === undefined) return []
     const fired = at.fire(type)
     this.#prune(at)
@@ -426,7 +431,7 @@ export class WatchManager {
   }
 
   #prune(at: PathWatches): void {
-    if (at.isEmpty && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
+    if (at.isEmpty && !this.#dirty.has(at)) this.#paths.delete(at.path)
   }
 
   #remove(watcher: OneShotWatcher): void {
