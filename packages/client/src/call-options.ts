@@ -1,5 +1,5 @@
 import type { KeeperErrorCode } from './errors.ts'
-import type { ACL } from './operations/arguments.ts'
+import { type ACL, checkKeys, shown } from './operations/arguments.ts'
 import type { Session } from './session.ts'
 
 /** How long a call waits, and in which session it runs. */
@@ -30,6 +30,39 @@ export interface ParentsOptions {
 export interface EnsureOptions extends CallOptions {
   /** The ACL of the created nodes. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
+}
+
+/** The options of every call. */
+const commonOptions = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
+
+/** The options of every call, and these. */
+export const optionNames = (...more: readonly string[]): ReadonlySet<string> => new Set([...more, ...commonOptions])
+
+const onlyCommonOptions = optionNames()
+
+/** Checks the options of a call. Other clients take a version, a callback or a signal in place of options. */
+export function checkCallOptions(
+  name: string,
+  options: CallOptions,
+  known = onlyCommonOptions,
+  example = '{ timeout: 5_000 }',
+): void {
+  if (typeof options === 'function') throw new TypeError(`${name} takes no callback: it returns a promise`)
+  if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
+  checkKeys(name, options, known, example)
+  const { timeout, repeatThrottled, signal } = options
+  checkTimeout(timeout)
+  if (repeatThrottled !== undefined && typeof repeatThrottled !== 'boolean') {
+    throw new TypeError('repeatThrottled must be true or false')
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw new TypeError('signal must be an AbortSignal')
+  }
+}
+
+function checkTimeout(timeout: number | undefined): void {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
+  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${shown(timeout)}`)
 }
 
 const expectedCodes = Symbol('expected codes')

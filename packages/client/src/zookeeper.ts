@@ -1,6 +1,13 @@
 import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
-import { type CallOptions, type EnsureOptions, expecting, type ParentsOptions } from './call-options.ts'
+import {
+  type CallOptions,
+  checkCallOptions,
+  type EnsureOptions,
+  expecting,
+  optionNames,
+  type ParentsOptions,
+} from './call-options.ts'
 import { Chroot, noChroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -42,7 +49,7 @@ import {
   type WatchOptions,
 } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
-import { checkAuth, checkCallOptions, optionNames } from './options.ts'
+import { checkAuth } from './options.ts'
 import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'

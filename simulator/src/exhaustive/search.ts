@@ -208,11 +208,11 @@ function withoutTwins(world: World, all: readonly Choice[]): readonly Choice[] {
   const isTwin = (client: number) =>
     clients.some((kind, other) => {
       const isAlike = kind === clients[client] && counts?.[other] === counts?.[client]
-      return other < client && isAlike && !world.moved.has(other)
+      return other < client && isAlike && !world.involved.has(other)
     })
   return all.filter((choice) => {
     const client = clientOf(choice)
-    return client === undefined || world.moved.has(client) || !isTwin(client)
+    return client === undefined || world.involved.has(client) || !isTwin(client)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Mistakes of mirrors: those of caches in other clients, and those that are near. */
+/** Bugs that caches of other clients had, and bugs that are easy to make. */
 export const mirrorBugs: readonly PlantedBug[] = (
   [
     {

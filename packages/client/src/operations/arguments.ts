@@ -81,6 +81,11 @@ function unknownKeys(what: string, options: object, known: ReadonlySet<string>, 
   return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${names}`)
 }
 
+/** Shows a wrong value. A string gets quotes: a number as text, from the environment for instance, would look right. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? `the string ${JSON.stringify(value)}` : String(value)
+}
+
 /** Describes a value for an error message, without its content, which may be a secret. */
 export function describe(value: unknown): string {
   if (value === null) return 'null'

@@ -5,12 +5,11 @@ import { atCaller } from '../errors.ts'
 import { EventQueue } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { prepare } from '../operations/operation.ts'
-import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
 import type { Sessions } from '../sessions.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
-import type { CallOptions } from '../call-options.ts'
+import { type CallOptions, checkCallOptions, optionNames } from '../call-options.ts'
 
 /** Events may have been missed: read the nodes again. Events that happen after you have received the gap are not missed. */
 export interface Gap {

@@ -17,7 +17,7 @@ import { Rivals } from './rivals.ts'
 export interface ContenderInfo {
   /** The path of its node. */
   readonly path: string
-  /** Its kind: `lock`, `latch`, `read` or `write`. */
+  /** Its kind: `lock`, `latch`, `read`, `write` or `semaphore`. */
   readonly kind: string
   /** Its place: 0 for the oldest. */
   readonly position: number
