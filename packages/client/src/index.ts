@@ -51,7 +51,7 @@ export type { RemovableWatches } from './operations/remove-watches.ts'
 export type { ClientInfo } from './operations/who-am-i.ts'
 export type { AuthInfo, ConnectOptions, MakeHostProvider } from './options.ts'
 export type { RuntimeConnection, ConnectionHandler, DialTarget, LookupHandler, Runtime } from './runtime/runtime.ts'
-export { systemRuntime } from './runtime/system.ts'
+export { systemRuntime } from './runtime/system-runtime.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
 export {

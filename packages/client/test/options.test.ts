@@ -4,8 +4,8 @@ import { OPEN_ACL_UNSAFE } from '../src/index.ts'
 import { silentLogger } from '../src/telemetry/logger.ts'
 import { checkCallOptions } from '../src/call-options.ts'
 import { checkAuth, checkOptions } from '../src/options.ts'
-import { systemRuntime } from '../src/runtime/system.ts'
-import { thrownBy } from './thrown.ts'
+import { systemRuntime } from '../src/runtime/system-runtime.ts'
+import { thrownBy } from './support/thrown.ts'
 
 /** Options as plain JavaScript may give them. */
 const check = (options: Record<string, unknown>) => checkOptions(options)

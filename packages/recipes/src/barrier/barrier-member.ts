@@ -20,7 +20,7 @@ import { pinnedTo, retry, retryAcrossSessions } from '../queue/retry.ts'
 
 const READY = 'ready'
 
-export interface MemberOptions {
+export interface BarrierMemberOptions {
   readonly size: number
   /** The beginning of the node's name. */
   readonly prefix: string
@@ -40,11 +40,11 @@ interface Round {
   readonly isFirst: boolean
 }
 
-export class Member {
+export class BarrierMember {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #barrier: string
-  readonly #options: MemberOptions
+  readonly #options: BarrierMemberOptions
   readonly #node: EphemeralNode
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #gone = new AbortController()
@@ -56,7 +56,7 @@ export class Member {
   /** Its node is not needed any more. */
   #isOver = false
 
-  constructor(zk: ZooKeeper, barrier: string, options: MemberOptions) {
+  constructor(zk: ZooKeeper, barrier: string, options: BarrierMemberOptions) {
     this.#zk = zk
     this.#barrier = barrier
     this.#options = options
