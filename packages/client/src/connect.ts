@@ -3,7 +3,7 @@ import { wasAborted } from './aborts.ts'
 import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
-import { Sessions } from './sessions.ts'
+import { SessionChain } from './session-chain.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
 /**
@@ -18,7 +18,7 @@ import { ZooKeeper } from './zookeeper.ts'
 export async function connect(connectString: string, options: ConnectOptions = {}): Promise<ZooKeeper> {
   const { servers, chroot } = parseConnectString(connectString)
   const checked = checkOptions(options)
-  const sessions = new Sessions(servers, checked)
+  const sessions = new SessionChain(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
   const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout

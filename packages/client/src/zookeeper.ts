@@ -61,7 +61,7 @@ import { driverOf, type SessionDriver } from './session/driver/session-driver.ts
 import type { Session } from './session.ts'
 import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
-import type { Sessions } from './sessions.ts'
+import type { SessionChain } from './session-chain.ts'
 import type { Stat } from './operations/stat.ts'
 import { CallWatcher, type Watched } from './watches/call-watcher.ts'
 
@@ -99,12 +99,12 @@ const followOptions: ReadonlySet<string> = new Set(['signal'])
  * anything is sent, if an argument is invalid, and with the reason of the signal if it aborts.
  */
 export class ZooKeeper {
-  readonly #sessions: Sessions
+  readonly #sessions: SessionChain
   readonly #chroot: Chroot
   readonly #kind: 'owner' | 'view'
 
   /** @internal Use `connect`. A view does not end its sessions. */
-  constructor(sessions: Sessions, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
+  constructor(sessions: SessionChain, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
     this.#sessions = sessions
     this.#chroot = chroot
     this.#kind = kind

@@ -24,7 +24,8 @@ const barrierOptions = new Set(['acl'])
 const waitOptions = new Set(['timeout', 'signal'])
 
 /**
- * Programs wait while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's DistributedBarrier.
+ * Programs wait at a barrier while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's
+ * DistributedBarrier.
  *
  *     const barrier = new Barrier(zk, '/maintenance')
  *     await barrier.wait()
@@ -45,8 +46,8 @@ export class Barrier {
   }
 
   /**
-   * Closes the barrier: makes its node, as a persistent one, and what is missing above it as containers. It stays closed until
-   * some program calls `remove`, also when this one is gone. If it is closed already, nothing happens.
+   * Closes the barrier: creates its node, which is persistent, and missing nodes above it as containers. It stays closed until
+   * a program calls `remove`, even after this program has ended. If it is closed already, nothing happens.
    *
    * It goes on after a lost connection. If an answer was lost, and the node is not there, it is made: even if another
    * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and

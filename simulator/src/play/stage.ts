@@ -1,4 +1,4 @@
-// The surroundings of a scenario: world, ensemble, network, processes.
+// What a scenario is played on: world, ensemble, network, processes.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import {
   WALL_START,

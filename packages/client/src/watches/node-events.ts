@@ -7,7 +7,7 @@ import { addWatch } from '../operations/add-watch.ts'
 import { prepare } from '../operations/operation.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
-import type { Sessions } from '../sessions.ts'
+import type { SessionChain } from '../session-chain.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
 import { type CallOptions, checkCallOptions, optionNames } from '../call-options.ts'
 
@@ -70,7 +70,7 @@ export class NodeEventsSource implements NodeEvents {
   readonly #watch: PersistentWatch
   readonly #queue: EventQueue<PersistentWatchEvent>
 
-  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
+  constructor(sessions: SessionChain, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
     checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
     const { recursive = false, maxQueued = MAX_QUEUED } = options
     if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
@@ -126,7 +126,7 @@ export class NodeEventsSource implements NodeEvents {
  */
 export class PersistentWatch {
   readonly options: WatchOptions & CallOptions
-  readonly #sessions: Sessions
+  readonly #sessions: SessionChain
   readonly #chroot: Chroot
   readonly #path: string
   readonly #absolute: string
@@ -140,7 +140,13 @@ export class PersistentWatch {
   /** Aborts the requests that the watch itself makes. */
   readonly #left = new AbortController()
 
-  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions, sink: EventSink) {
+  constructor(
+    sessions: SessionChain,
+    chroot: Chroot,
+    path: string,
+    options: WatchOptions & CallOptions,
+    sink: EventSink,
+  ) {
     this.options = options
     this.#sessions = sessions
     this.#chroot = chroot

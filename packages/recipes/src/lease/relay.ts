@@ -1,6 +1,6 @@
 // Finds p: a touch of the session that the leader has certainly received, from which a lease is counted.
 //
-//     p      the last touch but one, of the touches that were answered at least the follower relay delay before the sync is sent
+//     p      the second-last of the touches that were answered at least the follower relay delay before the sync is sent
 //     sync   answered, on the same connection
 //
 // The leader learns of p before it receives any request that is sent on this connection after the sync's answer. If such a
