@@ -67,9 +67,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, and resolves when `size` members are there. A member that dies while others wait does not count: they wait for
-   * another. It goes on after a lost connection, and enters anew in the next session. However it ends without an entry, the node
-   * is deleted.
+   * Enters, and resolves when `size` members are there. A member whose session ends while others wait does not count: they wait
+   * for another. The call goes on after a lost connection, and enters anew in the next session. If the call fails, the node is
+   * deleted.
    *
    * More than `size` may enter. One that comes while others are inside is let in if `size` are there with it.
    */
@@ -145,8 +145,8 @@ export class BarrierEntry {
   }
 
   /**
-   * Leaves, and resolves when all that were inside have left. A member that dies counts as one that has left. Members that enter
-   * meanwhile are of the next round: it does not wait for them. It goes on after a lost connection and after an expired session.
+   * Leaves, and resolves when all that were inside have left, or their sessions have ended. Members that enter meanwhile are of
+   * the next round: the call does not wait for them. It goes on after a lost connection and after an expired session.
    *
    * Rejects with the reason of `signal` if that has aborted before the call. After a timeout, or an abort, this member has
    * left, and waits no longer. A further call waits again.

@@ -18,8 +18,8 @@ interface Batch {
 }
 
 /**
- * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again. The
- * state behind it is undefined if it is not known.
+ * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again.
+ * `state` is the state after it; undefined if it is not known.
  */
 interface Written {
   readonly end: 'applied' | 'outrun' | 'refused'
@@ -30,7 +30,7 @@ export class CounterWriter {
   readonly #zk: ZooKeeper
   readonly #path: string
   readonly #acl: readonly ACL[] | undefined
-  /** In the order of the calls. A change leaves when it settles, and when its caller gives up. */
+  /** In the order of the calls. A change is removed when it settles, or when its caller gives up. */
   readonly #waiting = new Set<Change>()
   #isRunning = false
   #writes = 0
@@ -122,7 +122,7 @@ export class CounterWriter {
     return pause(this.#zk.runtime, delay, signal, detaching, wake)
   }
 
-  /** The changes that wait, up to one that fails behind others: it is tried again on what they leave. */
+  /** The changes that wait, up to one that fails after others: it is tried again on their result. */
   #batch({ value, version, czxid }: CounterState): Batch | undefined {
     const entries: Batch['entries'][number][] = []
     for (const change of this.#waiting) {
