@@ -47,8 +47,8 @@ import {
   type OpeningNodeEvents,
   PersistentWatch,
   type WatchOptions,
-} from './watches/node-events.ts'
-import { openNodeEvents } from './watches/opening-node-events.ts'
+} from './caller-watches/node-events.ts'
+import { openNodeEvents } from './caller-watches/opening-node-events.ts'
 import { checkAuth } from './options.ts'
 import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
@@ -63,7 +63,7 @@ import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { SessionChain } from './session-chain.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched } from './watches/call-watcher.ts'
+import { CallWatcher, type Watched } from './caller-watches/call-watcher.ts'
 
 /** Logs like the client itself, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
