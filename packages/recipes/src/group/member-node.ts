@@ -1,5 +1,5 @@
-// The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the owner
-// of the node says whose it is, and writes and the delete name its version.
+// The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the
+// owner of the node is compared with the session, and writes and the delete have the version of the node.
 import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
 import { ifMissing } from '../queue/if-missing.ts'
 import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
@@ -39,8 +39,8 @@ export class MemberNode {
   }
 
   /**
-   * Creates the node, and looks whose node is there, in one segment. So a lost answer, and a name that another member has, are
-   * seen alike: by the owner of the node.
+   * Creates the node, and looks whose node is there, in one segment. The owner of the node shows whether a create without an
+   * answer was executed, and whether another member has the name.
    */
   async create(data: Uint8Array, acl: readonly ACL[] | undefined): Promise<Creation> {
     this.#creating = this.#createAndLook(data, acl)
