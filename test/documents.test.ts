@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { published, root, sourcesIn } from './workspace.ts'
+import { published, root, sourcesIn, workspaces } from './workspace.ts'
 
 const folders = [
   'packages/client/test',
@@ -148,7 +148,7 @@ test('ARCHITECTURE.md names no member that its class does not have', () => {
     .flatMap(({ folder }) => sourcesIn(`${folder}/src`))
     .concat(sourcesIn('simulator/src'))
     .map(read)
-  const names = [...read('ARCHITECTURE.md').matchAll(/`([A-Z]\w+)\.(#?[a-z]\w*)`/g)]
+  const names = [...read('ARCHITECTURE.md').matchAll(/\b([A-Z]\w+)\.(#?[a-z]\w*)/g)]
   const named = names.flatMap(([, type, member]) => {
     const declaring = sources.filter((text) =>
       new RegExp(`^export (abstract )?(class|interface) ${type}\\b`, 'm').test(text),
@@ -160,4 +160,11 @@ test('ARCHITECTURE.md names no member that its class does not have', () => {
     new RegExp(`^  [\\w ]*?\\*?${member}\\b *[(<:=?!;]`, 'm').test(text)
   const dead = named.filter(({ declaring, member }) => !declaring.some((text) => isDeclared(text, member)))
   expect(dead.map(({ name }) => name)).toEqual([])
+})
+
+test('ARCHITECTURE.md names no TypeScript file that does not exist', () => {
+  const sources = workspaces.flatMap(({ folder }) => sourcesIn(folder)).concat(sourcesIn('test'))
+  const named = [...read('ARCHITECTURE.md').matchAll(/`([\w/.-]+\.ts)`/g)].map(([, path]) => `/${path}`)
+  expect(named.length).toBeGreaterThan(100)
+  expect(named.filter((path) => !sources.some((source) => `/${source}`.endsWith(path)))).toEqual([])
 })

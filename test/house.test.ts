@@ -12,7 +12,7 @@ const borrowed = [
   { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
   { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
   { by: 'test-integration/test/', from: 'packages/client/test/support/certificates.ts' },
-  { by: 'test-packages/test/', from: 'test-integration/test/runtimes.ts' },
+  { by: 'test-packages/test/', from: 'test-integration/test/support/runtimes.ts' },
 ]
 
 describe.each(workspaces)('$folder', ({ folder }) => {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ACL, Perms, type ZooKeeper } from '@zk/client'
-import { caughtUp, newChroot, newClient } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { caughtUp, newChroot, newClient } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const tom = 'tom:cat'
 /** DigestAuthenticationProvider.generateDigest */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { chaos } from '../src/chaos/chaos.ts'
 import { describe, holds } from '../src/chaos/report.ts'
 import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const SECONDS = Number(process.env['ZK_CHAOS_SECONDS'] ?? 20)
 const SEED = Number(process.env['ZK_CHAOS_SEED'] ?? Date.now() % 1_000_000)

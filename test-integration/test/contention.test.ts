@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, KeeperError } from '@zk/recipes'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { caughtUp } from './clients.ts'
+import { caughtUp } from './support/clients.ts'
 import { type Ensemble, parseMntr, until } from '../src/ensemble/index.ts'
 import { byPermit, longestGap, outOfOrder, overlaps, readLog, type Turn, turnsOf } from '../src/history/index.ts'
 import { startWorker, type WorkerProgram } from '../src/workers/start.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { Nemesis } from './nemesis.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { Nemesis } from './support/nemesis.ts'
 
 const PROCESSES = 5
 const CONTENDERS_PER_PROCESS = 10

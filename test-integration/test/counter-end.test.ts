@@ -5,7 +5,7 @@ import { connect, type Held, KeeperError, LeaderElection, Lock, SharedLock, type
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { isBefore } from '../src/versions/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const LAST = 2 ** 31 - 1
 const PATHS = ['/slowly', '/at-once', '/candidates', '/mixed', '/others']

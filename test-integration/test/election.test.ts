@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../src/ensemble/index.ts'
 import { type Entry, machineTime, outOfOrder, overlaps, readLog, turnsOf } from '../src/history/index.ts'
 import { startWorker, type Worker } from '../src/workers/start.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const CANDIDATES = 10
 const LEADERS_KILLED = 6

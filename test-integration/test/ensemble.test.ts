@@ -6,7 +6,7 @@ import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { dockerClient } from '../src/ensemble/docker.ts'
 import { Ensemble, parseMntr, until } from '../src/ensemble/index.ts'
 import type { EnsembleDescription } from '../src/ensemble/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 describeEnsemble('Ensemble', (ensemble) => {
   beforeEach(() => ensemble.mend())
@@ -97,7 +97,7 @@ describeEnsemble('Ensemble', (ensemble) => {
   })
 
   test('Ensemble leaves no container and no network when its owner is killed, not even a paused one', async () => {
-    const script = fileURLToPath(new URL('owner.mjs', import.meta.url))
+    const script = fileURLToPath(new URL('support/owner.mjs', import.meta.url))
     const owner = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void owner.kill('SIGKILL'))
     const started = once(createInterface({ input: owner.stdout }), 'line') as Promise<[string]>

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { runOn, runtimes } from './runtimes.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { runOn, runtimes } from './support/runtimes.ts'
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
 

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { connect, ConnectError } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { OpCode } from '../src/proxy/index.ts'
-import { caughtUp, newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { LastReceipt } from './last-receipt.ts'
-import { Load } from './load.ts'
-import { noteOddities, WatchLog } from './watch-log.ts'
+import { caughtUp, newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { LastReceipt } from './support/last-receipt.ts'
+import { Load } from './support/load.ts'
+import { noteOddities, WatchLog } from './support/watch-log.ts'
 
 /** How late a timer may be on a busy machine, in ms. */
 const SLACK = 900

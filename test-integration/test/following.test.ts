@@ -3,8 +3,8 @@ import { connect, type Runtime, systemRuntime, type ZooKeeper } from '@zk/client
 import { expect, test } from 'vitest'
 import { type Ensemble, until } from '../src/ensemble/index.ts'
 import { settings } from '../src/scenario/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { lineOf, startReconfigurable } from './reconfigurable.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { lineOf, startReconfigurable } from './support/reconfigurable.ts'
 
 /** Each moves with probability 1/3 to a server that joins two: enough clients that at least one moves. */
 const CLIENTS = 60

@@ -1,7 +1,7 @@
 // One session of several clients: one detaches it, the next resumes it; several chroots on it. At real servers.
 import { connect, ConnectError, KeeperError, Lock } from '@zk/recipes'
 import { expect, test } from 'vitest'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 describeEnsemble('A session that another client resumes', (ensemble) => {
   test('ZooKeeper.detach leaves the ephemeral nodes to the client that resumes the session', async () => {

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@zk/recipes'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { EnsembleNode } from '../src/ensemble/index.ts'
-import { type Cut, describeCuts, playStall } from './link-cuts.ts'
+import { type Cut, describeCuts, playStall } from './support/link-cuts.ts'
 import { Random } from '../src/differential/random.ts'
 import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
-import { authenticate, Contest, type Rivals } from './rivals.ts'
+import { authenticate, Contest, type Rivals } from './support/rivals.ts'
 
 const TICK = 500
 /** In ms: outlives every fault here. */

@@ -5,8 +5,8 @@ import type { HeldWhile } from '@zk/recipes'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Random } from '../src/differential/random.ts'
 import { Ensemble, type EnsembleNode } from '../src/ensemble/index.ts'
-import { type Cut, cutOff, describeSamples, type Sample } from './cut-off.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { type Cut, cutOff, describeSamples, type Sample } from './support/cut-off.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const CUTS = Number(process.env['ZK_LEASE_CUTS'] ?? 3)
 const SEED = Number(process.env['ZK_LEASE_SEED'] ?? Date.now() % 1_000_000)

@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { op, type Watched, type ZooKeeper } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
-import { caughtUp, newChroot, newClient, newProxy } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
-import { StreamLog } from './stream-log.ts'
-import { noteOddities, WatchLog } from './watch-log.ts'
+import { caughtUp, newChroot, newClient, newProxy } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
+import { StreamLog } from './support/stream-log.ts'
+import { noteOddities, WatchLog } from './support/watch-log.ts'
 
 const OF_EACH_KIND = 5_000
 const PERSISTENT = 1_000

@@ -4,7 +4,7 @@ import { TestEnsemble } from '@zk/testing'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { Ensemble, until } from '../src/ensemble/index.ts'
 import { settings } from '../src/scenario/index.ts'
-import { newClient, refusal } from './clients.ts'
+import { newClient, refusal } from './support/clients.ts'
 
 type NewClient = () => Promise<ZooKeeper>
 

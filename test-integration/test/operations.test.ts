@@ -13,9 +13,9 @@ import {
 } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { freePorts } from '../src/ensemble/free-ports.ts'
-import { caughtUp, newChroot, newClient, newProxy, refusal, rejection } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
+import { caughtUp, newChroot, newClient, newProxy, refusal, rejection } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
 
 const text = (data: Uint8Array): string => new TextDecoder().decode(data)
 const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(7)

@@ -3,8 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Lock, type RecipeMessages } from '@zk/recipes'
 import { Perms } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
-import { newClient, refusal } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { newClient, refusal } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const PATH = '/locks'
 const grant = (perms: number) => [{ perms, id: { scheme: 'world', id: 'anyone' } }]

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { op } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
-import { caughtUp, newChroot, newClient, newProxy } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
-import { StreamLog } from './stream-log.ts'
-import { noteOddities, WatchLog } from './watch-log.ts'
+import { caughtUp, newChroot, newClient, newProxy } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
+import { StreamLog } from './support/stream-log.ts'
+import { noteOddities, WatchLog } from './support/watch-log.ts'
 
 describeEnsemble('persistent watches', (ensemble) => {
   test('ZooKeeper.watch delivers every change of a node, and with recursive of all nodes below it (V07)', async () => {

@@ -2,7 +2,7 @@
 import { connect, Lock, LockTimeoutError } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { ask, Ensemble, until } from '../src/ensemble/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const PATH = '/locks/report'
 

@@ -4,7 +4,7 @@ import { connect, ConnectError, KeeperError, Lock, op, type ZooKeeper } from '@z
 import { TestEnsemble } from '@zk/testing'
 import { ConnectRequest, decode, encodeFrame, errorName, FrameDecoder, ReplyHeader } from '@zk/wire'
 import { describe, expect, inject, test } from 'vitest'
-import { caughtUp } from './clients.ts'
+import { caughtUp } from './support/clients.ts'
 import { ask, Ensemble, until } from '../src/ensemble/index.ts'
 
 const TICK = 500

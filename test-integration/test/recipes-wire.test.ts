@@ -15,9 +15,9 @@ import {
 import type { ZooKeeper } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { OpCode, type Proxy } from '../src/proxy/index.ts'
-import { caughtUp, newChroot, newClient, newProxy, rejection } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
+import { caughtUp, newChroot, newClient, newProxy, rejection } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
 
 const { create2, delete: deleteNode, getChildren2, getData, multi, notification, removeWatches, sync } = OpCode
 

@@ -3,8 +3,8 @@ import { connect, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { settings } from '../src/scenario/index.ts'
-import { caughtUp, refusal } from './clients.ts'
-import { lineOf, startReconfigurable } from './reconfigurable.ts'
+import { caughtUp, refusal } from './support/clients.ts'
+import { lineOf, startReconfigurable } from './support/reconfigurable.ts'
 
 interface Started extends AsyncDisposable {
   readonly connectString: string

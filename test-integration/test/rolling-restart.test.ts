@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../src/ensemble/index.ts'
-import { newClient } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { Journal } from './journal.ts'
-import { Load } from './load.ts'
+import { newClient } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { Journal } from './support/journal.ts'
+import { Load } from './support/load.ts'
 
 /** More replies than requests were in flight when a server went down. */
 const UNDER_WAY = 500

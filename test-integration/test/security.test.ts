@@ -7,7 +7,7 @@ import { connect, ConnectError, digestMd5, KeeperError, Perms } from '@zk/client
 import { inject, afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { Authority } from '../../packages/client/test/support/certificates.ts'
-import { runOn, runtimes } from './runtimes.ts'
+import { runOn, runtimes } from './support/runtimes.ts'
 
 const authority = new Authority()
 const ca = authority.cert

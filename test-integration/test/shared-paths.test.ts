@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { KeeperError, type ZooKeeper } from '@zk/client'
 import { Random } from '../src/differential/random.ts'
-import { caughtUp, newChroot, newClient, newProxy } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
-import { Watchers } from './watchers.ts'
+import { caughtUp, newChroot, newClient, newProxy } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
+import { Watchers } from './support/watchers.ts'
 
 const ROUNDS = 150
 const TURNS = 8

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { outOfOrder, overlaps } from '../src/history/index.ts'
 import type { Place } from '../src/stalls/stall.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { describeSamples, type Sample } from './stall-sample.ts'
-import { type Plan, stallAll } from './stalling.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { describeSamples, type Sample } from './support/stall-sample.ts'
+import { type Plan, stallAll } from './support/stalling.ts'
 
 const TIMEOUTS = [2_000, 6_000] as const
 const HOUR = 3_600_000

@@ -2,7 +2,7 @@
 import { connect, KeeperError } from '@zk/client'
 import { expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 /** Few requests at a time, and none that has waited for more than 10 ms. */
 const flags = '-Dzookeeper.request_throttle_max_requests=8 -Dzookeeper.throttled_op_wait_time=10'

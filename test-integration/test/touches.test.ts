@@ -6,8 +6,8 @@ import type { EnsembleNode } from '../src/ensemble/index.ts'
 import { Connection } from '../src/scenario/connection.ts'
 import { type CreateOptions, Session } from '../src/scenario/index.ts'
 import { Transcript } from '../src/scenario/transcript.ts'
-import { newClient } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { newClient } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 /** Timeout of the sessions, in ms: six ticks. */
 const TIMEOUT = 3_000

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { op } from '@zk/client'
 import { parseMntr, parseWchs, until } from '../src/ensemble/index.ts'
 import { OpCode } from '../src/proxy/index.ts'
-import { caughtUp, newChroot, newClient, newProxy, nodeOf, rejection } from './clients.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
-import { noWatches, serverWatches } from './server-watches.ts'
-import { noteOddities, WatchLog } from './watch-log.ts'
+import { caughtUp, newChroot, newClient, newProxy, nodeOf, rejection } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+import { noWatches, serverWatches } from './support/server-watches.ts'
+import { noteOddities, WatchLog } from './support/watch-log.ts'
 
 describeEnsemble('watches', (ensemble) => {
   describe('a watch', () => {

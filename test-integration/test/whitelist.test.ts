@@ -3,7 +3,7 @@ import { TestServer } from '@zk/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FourLetterWord } from '@zk/testing'
 import { ask, Ensemble } from '../src/ensemble/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 /** `mntr` is what the ensemble itself asks for. */
 const whitelist = ['ruok', 'mntr'] as const

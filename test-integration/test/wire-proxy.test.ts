@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { dockerClient, engineHost, LOOPBACK } from '../src/ensemble/docker.ts'
 import { freePorts } from '../src/ensemble/free-ports.ts'
 import { ask, until } from '../src/ensemble/index.ts'
-import { describeEnsemble } from './describe-ensemble.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const program = fileURLToPath(new URL('../../examples/dist/wire-proxy.js', import.meta.url))
 const ZKCLI = `

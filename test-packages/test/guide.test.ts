@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as testing from '@zk/testing'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { runtimes } from '../../test-integration/test/runtimes.ts'
+import { runtimes } from '../../test-integration/test/support/runtimes.ts'
 import { compilers } from './compilers.ts'
 import { type Section, sectionsOf } from './guide.ts'
 

@@ -2,7 +2,7 @@
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { runOn, runtimes } from '../../test-integration/test/runtimes.ts'
+import { runOn, runtimes } from '../../test-integration/test/support/runtimes.ts'
 
 const folder = join(inject('consumer'), 'programs')
 

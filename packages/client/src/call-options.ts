@@ -1,5 +1,5 @@
 import type { KeeperErrorCode } from './errors.ts'
-import type { ACL } from './operations/arguments.ts'
+import { type ACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
 import type { Session } from './session.ts'
 
 /** How long a call waits, and in which session it runs. */
@@ -30,6 +30,30 @@ export interface ParentsOptions {
 export interface EnsureOptions extends CallOptions {
   /** The ACL of the created nodes. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
+}
+
+/** The options of every call. */
+const commonOptions = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
+
+/** The options of every call, and these. */
+export const optionNames = (...more: readonly string[]): readonly string[] => [...more, ...commonOptions]
+
+const onlyCommonOptions = optionNames()
+
+/** Checks the options of a call. Other clients take a version, a callback or a signal in place of options. */
+export function checkCallOptions(
+  name: string,
+  options: CallOptions,
+  known = onlyCommonOptions,
+  example = '{ timeout: 5_000 }',
+): void {
+  if (typeof options === 'function') throw new TypeError(`${name} takes no callback: it returns a promise`)
+  if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
+  checkKeys(name, options, known, example)
+  const { timeout, repeatThrottled, signal } = options
+  checkTime('timeout', timeout)
+  checkBoolean('repeatThrottled', repeatThrottled)
+  checkSignal(signal)
 }
 
 const expectedCodes = Symbol('expected codes')

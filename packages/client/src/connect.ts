@@ -3,7 +3,7 @@ import { wasAborted } from './aborts.ts'
 import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
-import { Sessions } from './sessions.ts'
+import { SessionChain } from './session-chain.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
 /**
@@ -18,12 +18,12 @@ import { ZooKeeper } from './zookeeper.ts'
 export async function connect(connectString: string, options: ConnectOptions = {}): Promise<ZooKeeper> {
   const { servers, chroot } = parseConnectString(connectString)
   const checked = checkOptions(options)
-  const sessions = new Sessions(servers, checked)
+  const sessions = new SessionChain(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
   const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
   const accepted = Promise.all(checked.auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
-  // If the session is not established, `accepted` rejects, too. The error of the session is the better one.
+  // If the session is not established, `accepted` rejects, too. Its error is ignored: that of the session is more precise.
   accepted.catch(() => {})
   try {
     await established
@@ -36,7 +36,7 @@ export async function connect(connectString: string, options: ConnectOptions = {
   }
 }
 
-/** Adds a credential, and repeats this in the next session if one expires before its server has answered. */
+/** Adds a credential. If the session expires before the answer, adds it again in the next session. */
 async function addAuthAcrossSessions(
   zk: ZooKeeper,
   { scheme, auth }: AuthInfo,

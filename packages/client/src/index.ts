@@ -46,12 +46,18 @@ export type { NodeConfig, Reconfiguration } from './operations/config.ts'
 export type { MultiResults } from './operations/multi.ts'
 export type { ReadResult, ReadResults } from './operations/multi-read.ts'
 export { type Op, op, type ReadOp } from './operations/ops.ts'
-export type { Gap, NodeEvents, OpeningNodeEvents, PersistentWatchEvent, WatchOptions } from './watches/node-events.ts'
+export type {
+  Gap,
+  NodeEvents,
+  OpeningNodeEvents,
+  PersistentWatchEvent,
+  WatchOptions,
+} from './caller-watches/node-events.ts'
 export type { RemovableWatches } from './operations/remove-watches.ts'
 export type { ClientInfo } from './operations/who-am-i.ts'
 export type { AuthInfo, ConnectOptions, MakeHostProvider } from './options.ts'
 export type { RuntimeConnection, ConnectionHandler, DialTarget, LookupHandler, Runtime } from './runtime/runtime.ts'
-export { systemRuntime } from './runtime/system.ts'
+export { systemRuntime } from './runtime/system-runtime.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
 export {
@@ -66,7 +72,7 @@ export type { Connection, Session } from './session.ts'
 export type { Stat } from './operations/stat.ts'
 export type { ClientStats, Latency } from './telemetry/stats.ts'
 export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './runtime/tls.ts'
-export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watches/call-watcher.ts'
+export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './caller-watches/call-watcher.ts'
 export type { CallOptions, EnsureOptions, ParentsOptions } from './call-options.ts'
 export { ZooKeeper } from './zookeeper.ts'
 export type { Timestamp } from './timestamp.ts'

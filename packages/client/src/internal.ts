@@ -7,6 +7,6 @@ export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from './ope
 export { NameList } from './operations/name-list.ts'
 export { isSystemNode } from './helpers/walk.ts'
 export { getChildNames, logWith, watchInto } from './zookeeper.ts'
-export type { EventSink } from './watches/node-events.ts'
+export type { EventSink } from './caller-watches/node-events.ts'
 export { hex } from './hex.ts'
 export { elapsedBetween, elapsedSince, type Timestamp, timestamp } from './timestamp.ts'

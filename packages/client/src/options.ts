@@ -1,9 +1,8 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
-import { checkBoolean, checkKeys, checkSignal, checkTime, shown } from './operations/arguments.ts'
+import { checkBoolean, checkKeys, checkSignal, shown } from './operations/arguments.ts'
 import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
-import type { CallOptions } from './call-options.ts'
 import type { Runtime } from './runtime/runtime.ts'
-import { systemRuntime } from './runtime/system.ts'
+import { systemRuntime } from './runtime/system-runtime.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
 import { LOCAL_EXPIRY } from './session/protocol/deadlines.ts'
 import type { SessionCredentials } from './session/protocol/detached-session.ts'
@@ -24,8 +23,8 @@ export interface AuthInfo {
  */
 export interface ConnectOptions {
   /**
-   * The session timeout T to request, in ms, at least 1. The server limits it to 2 to 20 of its ticks. Below about 8_000 held
-   * locks are lost whenever the leader of the ensemble changes.
+   * The session timeout T to request, in ms, at least 1. A server grants 2 to 20 of its ticks by default. If T is below about
+   * 8_000, held locks are lost whenever the leader of the ensemble changes.
    * @default 30_000
    */
   sessionTimeout?: number | undefined
@@ -47,10 +46,10 @@ export interface ConnectOptions {
   sasl?: SaslMechanism | undefined
   /** Whether the client opens a new session if one has expired. @default true */
   renewSession?: boolean | undefined
-  /** The session counts as expired if no server has sent anything for so many T; at least 1. @default 4/3 */
+  /** The session counts as expired after this number of session timeouts without a byte from a server; at least 1. @default 4/3 */
   localExpiry?: number | undefined
   /**
-   * The longest request, in bytes. At a request over its jute.maxbuffer, a server closes the connection without an answer.
+   * The longest request, in bytes. If a request is longer than its jute.maxbuffer, a server closes the connection.
    * @default 1_048_575
    */
   maxRequestSize?: number | undefined
@@ -74,7 +73,7 @@ export interface ConnectOptions {
    * @default 65_536
    */
   maxWaiting?: number | undefined
-  /** How many bytes all waiting calls may have, at least 1,024. If no call waits, one always may. @default 64 MiB */
+  /** How many bytes all waiting calls may have, at least 1,024. A call that waits alone may have more. @default 64 MiB */
   maxWaitingBytes?: number | undefined
   /**
    * How many calls may be sent and not yet answered, at least 1. Further calls wait. A server accepts 1,000 such requests of
@@ -83,7 +82,7 @@ export interface ConnectOptions {
    */
   maxInFlight?: number | undefined
   /**
-   * How many bytes all calls in flight may have, at least 1,024. If no call is in flight, one always may be. @default 16 MiB
+   * How many bytes all calls in flight may have, at least 1,024. A call that is alone in flight may have more. @default 16 MiB
    */
   maxInFlightBytes?: number | undefined
   /** Called for events of sessions and connections, on four levels. Errors that it throws are ignored. @default silent */
@@ -99,8 +98,6 @@ export interface ConnectOptions {
 /** The options without those that are undefined. */
 type Given = { readonly [Name in keyof ConnectOptions]?: Exclude<ConnectOptions[Name], undefined> }
 
-type WithoutDefault = 'tls' | 'sasl' | 'session' | 'hostProvider'
-
 export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
   Readonly<Pick<ConnectOptions, WithoutDefault>>
 
@@ -115,8 +112,6 @@ const defaults = {
   auth: [],
   renewSession: true,
   readOnly: false,
-  session: undefined,
-  hostProvider: undefined,
   localExpiry: LOCAL_EXPIRY,
   maxRequestSize: JUTE_MAXBUFFER,
   maxResponseSize: 4 * 1024 * 1024,
@@ -129,14 +124,16 @@ const defaults = {
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
-const known = ['connectTimeout', 'signal', 'tls', 'sasl', ...Object.keys(defaults)]
+const withoutDefault = ['tls', 'sasl', 'session', 'hostProvider'] as const
+type WithoutDefault = (typeof withoutDefault)[number]
+
+const known = ['connectTimeout', 'signal', ...withoutDefault, ...Object.keys(defaults)]
 const counts = ['sessionTimeout', 'connectTimeout', 'maxWaiting', 'maxInFlight'] as const
 const sizes = ['maxRequestSize', 'maxResponseSize', 'maxWaitingBytes', 'maxInFlightBytes'] as const
 
 /** Fills in defaults. Throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
   checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
-  // An option may be present and undefined: it then has its default.
   const given: Given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const { signal, ...filled } = {
     connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
@@ -202,30 +199,6 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
   // The content is a secret, so the message does not show it.
   if (typeof auth !== 'string' && !(auth instanceof Uint8Array))
     throw new TypeError('auth must be a string or a Uint8Array')
-}
-
-/** The options of every call. */
-const everyCall = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
-
-/** The names of all options of a call that has these options besides those of every call. */
-export const optionNames = (...besides: readonly string[]): readonly string[] => [...besides, ...everyCall]
-
-const plainCall = optionNames()
-
-/** Checks the options of a call. Other clients take a version, a callback or a signal in place of options. */
-export function checkCallOptions(
-  name: string,
-  options: CallOptions,
-  known = plainCall,
-  example = '{ timeout: 5_000 }',
-): void {
-  if (typeof options === 'function') throw new TypeError(`${name} takes no callback: it returns a promise`)
-  if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
-  checkKeys(name, options, known, example)
-  const { timeout, repeatThrottled, signal } = options
-  checkTime('timeout', timeout)
-  checkBoolean('repeatThrottled', repeatThrottled)
-  checkSignal(signal)
 }
 
 const LARGEST_INT = 2 ** 31 - 1

@@ -59,7 +59,7 @@ export interface Connection {
    */
   readonly handshakeAt: Timestamp
   /**
-   * When the last request or ping but one was sent, of those that were answered at or before `now` (a time of
+   * When the second-last request or ping was sent, of those that were answered at or before `now` (a time of
    * `runtime.now()`). The result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
    * server has touched the session. Whether the leader knows of this touch is another question: see "The lease" in
    * ARCHITECTURE.md. Credentials do not count: servers answer them without touching the session. Answers are kept for about

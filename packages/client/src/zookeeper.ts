@@ -1,6 +1,13 @@
 import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
-import { type CallOptions, type EnsureOptions, expecting, type ParentsOptions } from './call-options.ts'
+import {
+  type CallOptions,
+  checkCallOptions,
+  type EnsureOptions,
+  expecting,
+  optionNames,
+  type ParentsOptions,
+} from './call-options.ts'
 import { Chroot, noChroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -40,9 +47,9 @@ import {
   type OpeningNodeEvents,
   PersistentWatch,
   type WatchOptions,
-} from './watches/node-events.ts'
-import { openNodeEvents } from './watches/opening-node-events.ts'
-import { checkAuth, checkCallOptions, optionNames } from './options.ts'
+} from './caller-watches/node-events.ts'
+import { openNodeEvents } from './caller-watches/opening-node-events.ts'
+import { checkAuth } from './options.ts'
 import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
@@ -54,9 +61,9 @@ import { driverOf, type SessionDriver } from './session/driver/session-driver.ts
 import type { Session } from './session.ts'
 import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
-import type { Sessions } from './sessions.ts'
+import type { SessionChain } from './session-chain.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched } from './watches/call-watcher.ts'
+import { CallWatcher, type Watched } from './caller-watches/call-watcher.ts'
 
 /** Logs like the client itself, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
@@ -92,12 +99,12 @@ const followOptions = ['signal']
  * anything is sent, if an argument is invalid, and with the reason of the signal if it aborts.
  */
 export class ZooKeeper {
-  readonly #sessions: Sessions
+  readonly #sessions: SessionChain
   readonly #chroot: Chroot
   readonly #kind: 'owner' | 'view'
 
   /** @internal Use `connect`. A view does not end its sessions. */
-  constructor(sessions: Sessions, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
+  constructor(sessions: SessionChain, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
     this.#sessions = sessions
     this.#chroot = chroot
     this.#kind = kind

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { Credentials, type Credential } from '../src/session/requests/credentials.ts'
 import { Request } from '../src/session/requests/request.ts'
-import { bodiesIn } from './frames.ts'
+import { bodiesIn } from './support/machine-frames.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const alice: Credential = { scheme: 'digest', auth: bytes('alice:secret') }

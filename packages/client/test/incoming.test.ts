@@ -1,8 +1,8 @@
 import { ErrorCode, encode, Reader, ReplyHeader, Stat, Xid } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { readConnectResponse, readIncoming } from '../src/session/protocol/incoming.ts'
-import { authReply, bodyOf, connectReply, passwd, pingReply, SESSION_ID } from './frames.ts'
-import { wireStat } from './stat.ts'
+import { authReply, bodyOf, connectReply, passwd, pingReply, SESSION_ID } from './support/machine-frames.ts'
+import { wireStat } from './support/stat.ts'
 import { eventFrame, replyFrame } from './support/frames.ts'
 
 describe('readIncoming', () => {

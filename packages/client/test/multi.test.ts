@@ -16,7 +16,7 @@ import { multi } from '../src/operations/multi.ts'
 import { op, type Op } from '../src/operations/ops.ts'
 import { prepare } from '../src/operations/operation.ts'
 import { ErrorReply } from '../src/session/requests/request.ts'
-import { stat, wireStat } from './stat.ts'
+import { stat, wireStat } from './support/stat.ts'
 
 const app = new Chroot('/app')
 

@@ -6,8 +6,8 @@ import { Chroot, noChroot } from '../src/chroot.ts'
 import { getChildNames, getChildren } from '../src/operations/children.ts'
 import { NameList } from '../src/operations/name-list.ts'
 import { prepare } from '../src/operations/operation.ts'
-import { wireStat } from './stat.ts'
-import { thrownBy } from './thrown.ts'
+import { wireStat } from './support/stat.ts'
+import { thrownBy } from './support/thrown.ts'
 
 const body = (children: TypeOf<typeof GetChildren2Response>['children']) =>
   encode(GetChildren2Response as Type<TypeOf<typeof GetChildren2Response>>, { children, stat: wireStat })

@@ -41,8 +41,8 @@ import { type Operation, prepare, type WireOperation } from '../src/operations/o
 import { type RemovableWatches, removedWatches, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
 import { whoAmI } from '../src/operations/who-am-i.ts'
-import { stat, wireStat } from './stat.ts'
-import { thrownBy } from './thrown.ts'
+import { stat, wireStat } from './support/stat.ts'
+import { thrownBy } from './support/thrown.ts'
 
 const app = new Chroot('/app')
 const world = { scheme: 'world', id: 'anyone' }

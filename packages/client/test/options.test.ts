@@ -2,9 +2,10 @@ import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { OPEN_ACL_UNSAFE } from '../src/index.ts'
 import { silentLogger } from '../src/telemetry/logger.ts'
-import { checkAuth, checkCallOptions, checkOptions } from '../src/options.ts'
-import { systemRuntime } from '../src/runtime/system.ts'
-import { thrownBy } from './thrown.ts'
+import { checkCallOptions } from '../src/call-options.ts'
+import { checkAuth, checkOptions } from '../src/options.ts'
+import { systemRuntime } from '../src/runtime/system-runtime.ts'
+import { thrownBy } from './support/thrown.ts'
 
 /** Options as plain JavaScript may give them. */
 const check = (options: Record<string, unknown>) => checkOptions(options)

@@ -11,7 +11,7 @@ import {
   type WatchKind,
   type WatchMode,
 } from '../src/session/watches/watchers.ts'
-import { watcher } from './requests.ts'
+import { watcher } from './support/made-requests.ts'
 
 const KINDS = ['data', 'exist', 'child'] as const satisfies readonly WatchKind[]
 

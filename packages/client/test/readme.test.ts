@@ -17,7 +17,9 @@ test('README shows the example that runs here', () => {
 test('README lists every option of connect, and no other', () => {
   const [, options] = /## Options\n([^]*?)\n## /.exec(readme)!
   const listed = Array.from(options!.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
-  expect(new Set(listed)).toEqual(new Set([...Object.keys(checkOptions({})), 'signal', 'tls', 'sasl']))
+  expect(new Set(listed)).toEqual(
+    new Set([...Object.keys(checkOptions({})), 'signal', 'tls', 'sasl', 'session', 'hostProvider']),
+  )
 })
 
 test('the example of README runs', async () => {

@@ -4,8 +4,8 @@ import { type Flow, NO_LIMITS } from '../src/session/requests/flow.ts'
 import { RequestQueue } from '../src/session/requests/request-queue.ts'
 import type { Request } from '../src/session/requests/request.ts'
 import { Window } from '../src/session/requests/window.ts'
-import { namesIn, requestsIn } from './frames.ts'
-import { own, read, sendFrom, sync, write } from './requests.ts'
+import { namesIn, requestsIn } from './support/machine-frames.ts'
+import { own, read, sendFrom, sync, write } from './support/made-requests.ts'
 
 const ALL = Infinity
 

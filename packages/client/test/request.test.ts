@@ -2,8 +2,8 @@ import { ErrorCode, OpCode, Reader, SetDataRequest, Writer } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { ErrorReply, Request } from '../src/session/requests/request.ts'
 import { Segment } from '../src/session/requests/segment.ts'
-import { bodiesIn, requestsIn } from './frames.ts'
-import { frameOf, own, read, watcher, write } from './requests.ts'
+import { bodiesIn, requestsIn } from './support/machine-frames.ts'
+import { frameOf, own, read, watcher, write } from './support/made-requests.ts'
 
 test('Request.send is one frame: the header with the xid, then the body', () => {
   expect(requestsIn(frameOf(read('/a'), 7))).toMatchObject([

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { phases, transitions } from '../src/session/protocol/states.ts'
-import { stateDiagrams } from './state-diagram.ts'
+import { stateDiagrams } from './support/state-diagram.ts'
 
 const page = new URL('../../../ARCHITECTURE.md', import.meta.url)
 const BEGIN = '<!-- session-states:begin -->\n'

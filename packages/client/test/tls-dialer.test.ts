@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RuntimeConnection, TlsOptions } from '../src/index.ts'
 import { dialTls } from '../src/session/driver/tls-dialer.ts'
-import { systemRuntime } from '../src/runtime/system.ts'
+import { systemRuntime } from '../src/runtime/system-runtime.ts'
 
 const target = { host: 'zk1', port: 2281 }
 

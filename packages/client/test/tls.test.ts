@@ -16,7 +16,7 @@ import { dial } from '../src/runtime/transport.ts'
 import { checkTls } from '../src/runtime/tls.ts'
 import { Authority } from './support/certificates.ts'
 import { handshakeFrame, replyFrame } from './support/index.ts'
-import { thrownBy } from './thrown.ts'
+import { thrownBy } from './support/thrown.ts'
 
 const authority = new Authority()
 const ca = authority.cert

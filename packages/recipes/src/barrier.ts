@@ -2,9 +2,9 @@ import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, t
 import { checkACL, checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
-import { createWithParents } from './queue/create-with-parents.ts'
-import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
-import { WaitLimit, within } from './queue/wait.ts'
+import { createWithParents } from './calls/create-with-parents.ts'
+import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
+import { WaitLimit, within } from './calls/wait.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -24,7 +24,8 @@ const barrierOptions = ['acl']
 const waitOptions = ['timeout', 'signal']
 
 /**
- * Programs wait while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's DistributedBarrier.
+ * Programs wait at a barrier while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's
+ * DistributedBarrier.
  *
  *     const barrier = new Barrier(zk, '/maintenance')
  *     await barrier.wait()
@@ -45,8 +46,8 @@ export class Barrier {
   }
 
   /**
-   * Closes the barrier: makes its node, as a persistent one, and what is missing above it as containers. It stays closed until
-   * some program calls `remove`, also when this one is gone. If it is closed already, nothing happens.
+   * Closes the barrier: creates its node, which is persistent, and missing nodes above it as containers. It stays closed until
+   * a program calls `remove`, even after this program has ended. If it is closed already, nothing happens.
    *
    * It goes on after a lost connection. If an answer was lost, and the node is not there, it is made: even if another
    * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and

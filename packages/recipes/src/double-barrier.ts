@@ -2,10 +2,10 @@ import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
-import { Member, type MemberOptions } from './barrier/member.ts'
+import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait } from './checks.ts'
-import { NodeVanished } from './queue/node-vanished.ts'
-import { WaitLimit } from './queue/wait.ts'
+import { NodeVanished } from './calls/node-vanished.ts'
+import { WaitLimit } from './calls/wait.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {
@@ -47,7 +47,7 @@ export class DoubleBarrier {
   /** How many members must enter. */
   readonly size: number
   readonly #zk: ZooKeeper
-  readonly #options: Omit<MemberOptions, 'data'>
+  readonly #options: Omit<BarrierMemberOptions, 'data'>
 
   constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
     checkPlace(zk, path, 'members need a node of their own to enter below')
@@ -67,9 +67,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, and resolves when `size` members are there. A member that dies while others wait does not count: they wait for
-   * another. It goes on after a lost connection, and enters anew in the next session. However it ends without an entry, the node
-   * is deleted.
+   * Enters, and resolves when `size` members are there. A member whose session ends while others wait does not count: they wait
+   * for another. The call goes on after a lost connection, and enters anew in the next session. If the call fails, the node is
+   * deleted.
    *
    * More than `size` may enter. One that comes while others are inside is let in if `size` are there with it.
    */
@@ -78,14 +78,14 @@ export class DoubleBarrier {
     const { timeout = Infinity, signal, data = '' } = options
     checkData('data', data)
     signal?.throwIfAborted()
-    let member: Member | undefined
+    let member: BarrierMember | undefined
     const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
     const late = () => new BarrierTimeoutError(this.path, timeout, missing(), member?.present ?? [])
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       for (;;) {
         this.#zk.session.detaching.throwIfAborted()
-        member = new Member(this.#zk, this.path, { ...this.#options, data })
+        member = new BarrierMember(this.#zk, this.path, { ...this.#options, data })
         const entry = await this.#enterAs(member, limit)
         if (entry !== undefined) return entry
       }
@@ -95,7 +95,7 @@ export class DoubleBarrier {
   }
 
   /** undefined when it must enter anew: the session expired, or the node was deleted. */
-  async #enterAs(member: Member, limit: WaitLimit): Promise<BarrierEntry | undefined> {
+  async #enterAs(member: BarrierMember, limit: WaitLimit): Promise<BarrierEntry | undefined> {
     const { session } = member
     const remove = () => void member.remove()
     const unlisten = onAbort(session.detaching, remove)
@@ -128,11 +128,11 @@ export class BarrierEntry {
   readonly signal: AbortSignal
   readonly #zk: ZooKeeper
   readonly #barrier: string
-  readonly #member: Member
+  readonly #member: BarrierMember
   readonly #unlisten: () => void
 
   /** @internal Made by `enter`. */
-  constructor(zk: ZooKeeper, barrier: string, member: Member) {
+  constructor(zk: ZooKeeper, barrier: string, member: BarrierMember) {
     this.#zk = zk
     this.#barrier = barrier
     this.#member = member
@@ -145,8 +145,8 @@ export class BarrierEntry {
   }
 
   /**
-   * Leaves, and resolves when all that were inside have left. A member that dies counts as one that has left. Members that enter
-   * meanwhile are of the next round: it does not wait for them. It goes on after a lost connection and after an expired session.
+   * Leaves, and resolves when all that were inside have left, or their sessions have ended. Members that enter meanwhile are of
+   * the next round: the call does not wait for them. It goes on after a lost connection and after an expired session.
    *
    * Rejects with the reason of `signal` if that has aborted before the call. After a timeout, or an abort, this member has
    * left, and waits no longer. A further call waits again.

@@ -1,12 +1,12 @@
 import { type ACL, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
-import { createWithParents } from './queue/create-with-parents.ts'
-import { ifMissing } from './queue/if-missing.ts'
-import { NodeVanished } from './queue/node-vanished.ts'
-import { pinnedTo, retry } from './queue/retry.ts'
-import { SessionOptions } from './queue/session-options.ts'
+import { createWithParents } from './calls/create-with-parents.ts'
+import { ifMissing } from './calls/if-missing.ts'
+import { NodeVanished } from './calls/node-vanished.ts'
+import { pinnedTo, retry } from './calls/retry.ts'
+import { SessionOptions } from './calls/session-options.ts'
 
-/** An ephemeral node of one session. A uuid in its name distinguishes it from all others, so it is made once, even if replies are lost. */
+/** An ephemeral node of one session. Its name has a uuid, so it is created once, even if replies are lost. */
 export class EphemeralNode {
   readonly session: Session
   readonly path: string
@@ -18,7 +18,7 @@ export class EphemeralNode {
     this.#zk = zk
   }
 
-  /** Its czxid. To be repeated if it fails for now. */
+  /** Creates the node, and resolves with its czxid. The call may be repeated after a failure. */
   async create(data: Data, acl: readonly ACL[] | undefined, parents = false): Promise<bigint> {
     const pinned = pinnedTo(this.session)
     try {

@@ -176,7 +176,7 @@ export class WouldDeadlockError extends Error {
 }
 
 /**
- * The number of permits that the semaphore's node stores is not the one that this `Semaphore` was made with, or is none.
+ * The semaphore's node stores another number of permits than the one that this `Semaphore` was made with, or no number.
  * Nothing was acquired.
  */
 export class PermitsError extends Error {

@@ -18,7 +18,7 @@ import type { Kind } from './queue/names.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { QueueLock, type QueueLockOptions, subjectOf } from './queue/queue-lock.ts'
 import { exclusive, type Role } from './queue/roles.ts'
-import { within } from './queue/wait.ts'
+import { within } from './calls/wait.ts'
 import { type HolderInfo, Leases } from './semaphore/leases.ts'
 import { checkRoom, hasRoom, PermitContender, type Wanted } from './semaphore/permit-contender.ts'
 import { SemaphoreHeld } from './semaphore/semaphore-held.ts'
@@ -28,8 +28,8 @@ import { StoredPermits } from './semaphore/stored-permits.ts'
 export interface SemaphoreOptions extends LockOptions {
   /**
    * How many permits there are: 1 to 1,000,000. It is stored in the node of the path when nothing is stored there yet. Calls
-   * reject with a `PermitsError` if another number is stored. Once the two were the same, this object follows what is
-   * stored. @default what is stored
+   * reject with a `PermitsError` if another number is stored. After both were equal once, this object follows the stored
+   * number. @default the stored number
    */
   permits?: number | undefined
 }
@@ -79,7 +79,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
 
   /**
    * See `Acquirable`. Rejects with a `PermitsError` when the stored number of permits is another one, and with a `RangeError`
-   * when it is less than `count`, also later: it would wait for ever.
+   * when it is, or becomes, less than `count`: the call would wait for ever.
    */
   async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {
     checkCall('Semaphore.acquire', options, ['count', ...acquireOptions])
@@ -87,7 +87,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     return await this.#lock(count).acquire(others)
   }
 
-  /** See `Acquirable`. It rejects as `acquire` does. A contender that waits in line is in the way, even if permits are free. */
+  /** See `Acquirable`. Rejects as `acquire` does. Gets nothing while another contender waits in line, even if permits are free. */
   async tryAcquire(options: TryAcquireOptions & CountOption = {}): Promise<SemaphoreHeld | undefined> {
     checkCall('Semaphore.tryAcquire', options, ['count', ...tryOptions])
     const { count, ...others } = options
@@ -103,9 +103,9 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number go by it from the next grant on. If
-   * there are fewer than are held, no holder loses any: nothing is granted until there is room again. Of two at once the later
-   * one lasts.
+   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number use it from the next grant on. If more
+   * permits are held, no holder loses any: nothing is granted until there is room again. Of two calls at once the later one
+   * counts.
    */
   async resize(permits: number, options: CallOptions = {}): Promise<void> {
     checkCall('resize', options)

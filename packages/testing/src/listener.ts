@@ -5,17 +5,15 @@ import { show } from './connection/fault.ts'
 import { EnsembleModel, type Link, type Output } from './ensemble-model.ts'
 import {
   bracketed,
-  checkListening,
+  checkListenOptions,
   checkPorts,
-  closedError,
   distinguishedName,
   type ListenOptions,
   LOCALHOST,
   plain,
   startTimeout,
   type TestTlsOptions,
-  type Waiter,
-} from './listening.ts'
+} from './listener-options.ts'
 import { asFunction } from './options.ts'
 
 /** The bytes that the socket may hold for a client that does not read. Above this the requests of the client wait. */
@@ -68,7 +66,7 @@ export class Listener {
   }
 
   private constructor(all: ListenOptions) {
-    const { host, ports, tls, electionTime, ...options } = checkListening(all)
+    const { host, ports, tls, electionTime, ...options } = checkListenOptions(all)
     const wallOrigin = Date.now()
     const usual =
       electionTime === undefined
@@ -232,6 +230,15 @@ export class Listener {
     if (this.#sockets.has(link)) this.#drive(() => this.model.received(link, bytes, this.now))
   }
 }
+
+/** A call that waits for a condition. */
+interface Waiter {
+  readonly isDone: () => boolean
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+const closedError = () => new Error('the ensemble is closed')
 
 /** The client at the other end. */
 interface Caller {

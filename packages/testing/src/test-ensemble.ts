@@ -5,7 +5,7 @@ import type { TestMember } from './controls/test-member.ts'
 import type { TestNetwork } from './controls/test-network.ts'
 import type { TestSessions } from './controls/test-sessions.ts'
 import { Listener } from './listener.ts'
-import type { ListenOptions } from './listening.ts'
+import type { ListenOptions } from './listener-options.ts'
 
 /** The options of an ensemble, and its addresses. */
 export interface TestEnsembleOptions extends ListenOptions {}

@@ -15,7 +15,7 @@ type Call = Extract<Recorded, { type: 'passing' }> & { readonly passed: Passed |
 /** The true time of a commit is known in whole ms, by the leader's clock. */
 const ROUNDING = 1
 
-/** A time in which the barrier was closed. In the log is when its leader began to close and to open it. */
+/** A time in which the barrier was closed, as the log of the ensemble shows it. */
 interface Closed {
   readonly from: number
   /** When all calls of `set` that were made by then had resolved: from then on it was committed. */
@@ -40,7 +40,7 @@ export const passedWhileOpen: Check = (played) => {
 }
 
 /**
- * B2: no `remove` opens a barrier twice. And no call waits at an open one: a `wait` that came to no end, or to its timeout, had it
+ * B2: no `remove` opens a barrier twice. No call waits at an open barrier: if a `wait` did not end, or timed out, the barrier was
  * closed all the time since the last fault.
  */
 export const openedOnce: Check = (played) => {
@@ -79,7 +79,7 @@ export const insideTogether: Check = (played) => {
     const own = members.findLast(({ path, createdAt }) => path === value && createdAt <= passed.at + ROUNDING)
     if (own === undefined) return [{ invariant: 'D1', at: passed.at, what: 'entered without a node' }]
     const size = sizeOf(played)
-    // The number is highest when one has just come.
+    // The number is highest right after a member has entered.
     const isMet = members.some(
       ({ czxid, createdAt }) =>
         czxid >= own.czxid && createdAt <= passed.at + ROUNDING && countAt(members, czxid) >= size,

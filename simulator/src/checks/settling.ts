@@ -1,6 +1,7 @@
 import type { AttemptedTask } from '../history/history.ts'
 import { attemptsOf, killedClients } from './attempts.ts'
 import type { Played } from '../history/played.ts'
+import { longestTimeout } from '../scenario/scenario.ts'
 import type { Check, Violation } from './check.ts'
 
 /** I10: an acquire that was aborted or timed out never holds. */
@@ -46,7 +47,7 @@ export const settledInTime: Check = (played) => {
       if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
       if (refused?.why === 'error' && !mayFail(played, task.how, refused.error))
         return wrong(`failed: ${refused.error}`)
-      const timeout = waitsForServersOnly(task.how) ? longestTimeout(played) : task.timeout
+      const timeout = waitsForServersOnly(task.how) ? longestGranted(played) : task.timeout
       const limit = Math.min(timeout ?? Infinity, task.abortAfter ?? Infinity)
       const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
       const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
@@ -66,9 +67,7 @@ function mayFail({ scenario }: Played, how: AttemptedTask['how'], error = ''): b
   return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
 }
 
-/** The shortest timeout of any session, in ms: two ticks. */
-function longestTimeout({ scenario }: Played): number {
-  const { ensemble, sessionTimeout, clients } = scenario
-  const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
-  return Math.max(2 * ensemble.tickTime, sessionTimeout, ...handOvers.map((each) => each.sessionTimeout))
+/** The longest timeout that a session may have, in ms. Servers grant at least two ticks. */
+function longestGranted({ scenario }: Played): number {
+  return Math.max(2 * scenario.ensemble.tickTime, longestTimeout(scenario))
 }

@@ -13,7 +13,7 @@ export type AtClient = ChoiceBase & { readonly client: number } & (
     | { readonly type: 'abort' }
   )
 
-/** `end` is of no client in particular. */
+/** `end` belongs to no client. */
 export type AtServer = ChoiceBase & { readonly client: undefined } & (
     | { readonly type: 'receive'; readonly cable: Cable }
     | { readonly type: 'lose'; readonly cable: Cable }
@@ -35,7 +35,7 @@ interface ChoiceBase {
   readonly need: 'due' | 'last' | 'early' | 'fault' | 'free' | 'end'
 }
 
-/** The client of the event, or of its connection; undefined for an event of no client in particular. */
+/** The client of the event, or of its connection; undefined for an event that belongs to no client. */
 export function clientOf(choice: Choice): number | undefined {
   return choice.client ?? ('cable' in choice ? choice.cable.client : undefined)
 }
@@ -87,7 +87,7 @@ export function deleteNode(path: string): Choice {
   return { type: 'delete', path, id: `an operator deletes ${path}`, client: undefined, need: 'fault' }
 }
 
-/** The end that breaks second does not count again: it is the same fault. */
+/** The second end of a broken connection does not count again: it is the same fault. */
 function needOfLoss({ isBroken }: Cable): 'free' | 'fault' {
   return isBroken ? 'free' : 'fault'
 }

@@ -15,13 +15,13 @@ import { PATH } from '../play/paths.ts'
 import { locksOf, nodesAndTokens } from '../play/locks-program.ts'
 import { permitsOf } from '../play/semaphore-program.ts'
 import type { LockName } from '../scenario/locks.ts'
-import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import type { HoldKind, HoldingRecipe, Task } from '../scenario/scenario.ts'
 
 export interface ContestantOptions {
   readonly client: number
   readonly runtime: Runtime
-  readonly recipe: RecipeName
-  readonly kind: Kind
+  readonly recipe: HoldingRecipe
+  readonly kind: HoldKind
   readonly permits: number | undefined
   readonly count: number | undefined
   readonly locks: readonly LockName[] | undefined
@@ -74,7 +74,6 @@ export class Contestant {
     this.#release()
   }
 
-  /** Whether an abort would still end the acquire. */
   abort(): void {
     this.#aborting.abort(new Error('aborted'))
   }

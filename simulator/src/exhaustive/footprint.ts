@@ -4,14 +4,14 @@
  * of such neighbours.
  *
  * - Clients share nothing: an event at one client touches that client only. The client appends to the end of a queue, and the
- *   server takes from its beginning. A queue from which something is delivered is not empty, so both commute.
- * - An event at the server touches the server only, and so do its answers. Reads of different clients commute: they change only
- *   the server's data about their own connections, such as watches. The end of a connection is such a read. A read and a write
- *   commute if they are of different parts of the tree. (The header of a reply also has the last zxid of the server. A client
- *   uses this only to find out that a server is behind, and here is only one.) Writes do not commute, since each takes the next
- *   zxid. A write also touches each connection to which it sends: an event is before or behind a reply there.
+ *   server takes from its beginning. A queue from which something is delivered is not empty, so the two actions commute.
+ * - An event at the server touches no client. Reads of different clients commute: they change only the server's data about
+ *   their own connections, such as watches. The end of a connection is such a read. A read and a write commute if they are of
+ *   different parts of the tree. (The header of a reply also has the last zxid of the server. A client uses this only to find
+ *   out that a server is behind, and there is only one server here.) Writes do not commute, since each takes the next zxid. A
+ *   write also touches each connection to which it sends: an event is before or behind a reply there.
  * - A grant and the loss of a hold touch all holds, since checks depend on their order. Most checks also depend on what the
- *   server had committed by then: so such an event reads the whole tree. It then comes in every order with the writes.
+ *   server had committed by then: so such an event reads the whole tree. The search then tries it before and after each write.
  */
 export type Footprint = number
 
@@ -32,7 +32,7 @@ const CONNECTIONS = AT_CLIENTS + CLIENTS
 export type Parts = number
 export const allParts: Parts = (1 << PARTS) - 1
 
-/** The part with this number. The last one is all that has no number of its own. */
+/** The part with this number. The last part is everything else. */
 export function part(number: number): Parts {
   if (number >= PARTS) throw new RangeError(`the tree has ${PARTS} parts: there is no part ${number}`)
   return 1 << number
@@ -57,18 +57,18 @@ export function ofClient(client: number): Footprint {
 }
 
 /**
- * Grants and losses whose checks depend only on which holds there are together: so two grants commute, and so do two losses.
- * They commute with all that happens at the server.
+ * Grants and losses whose checks compare only holds that exist at the same time. Two grants commute, two losses commute, and
+ * both commute with everything at the server.
  */
 export const granting: Footprint = GRANT
 export const losing: Footprint = LOSS
-/** An event of a hold that commutes with no other, and with no write. */
+/** An event of a hold that commutes with no other event of a hold, and with no write. */
 export const ofHolds: Footprint = GRANT | LOSS | reading(allParts)
 /** An event that commutes with nothing. */
 export const everything: Footprint = -1
 
-/** Events of these clash if both touch the same. */
-const ALONE = -1 << AT_CLIENTS
+/** The bits of clients and connections: two events that share one of them do not commute. */
+const UNSHARED = -1 << AT_CLIENTS
 
 export function touchesHolds(footprint: Footprint): boolean {
   return (footprint & (GRANT | LOSS)) !== 0
@@ -76,10 +76,10 @@ export function touchesHolds(footprint: Footprint): boolean {
 
 export function commute(one: Footprint, other: Footprint): boolean {
   const bothWrite = (one & other & WRITE) !== 0
-  return (one & other & ALONE) === 0 && !bothWrite && !disturbs(one, other) && !disturbs(other, one)
+  return (one & other & UNSHARED) === 0 && !bothWrite && !disturbs(one, other) && !disturbs(other, one)
 }
 
-/** Whether the first one writes what the second one reads, or takes a hold from those that the second one adds to. */
+/** Whether the first one writes what the second one reads, or is a loss while the second one is a grant. */
 function disturbs(one: Footprint, other: Footprint): boolean {
   const writes = (one >> WRITTEN_PARTS) & allParts
   const reads = (other >> READ_PARTS) & allParts

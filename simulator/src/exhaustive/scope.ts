@@ -1,12 +1,12 @@
 import type { LockName } from '../scenario/locks.ts'
-import type { Kind, RecipeName } from '../scenario/scenario.ts'
+import type { HoldKind, HoldingRecipe } from '../scenario/scenario.ts'
 
 /** The limits of a search: everything within them may happen. */
 export interface Scope {
   readonly name: string
-  readonly recipe: RecipeName
+  readonly recipe: HoldingRecipe
   /** Each entry is one client, which acquires and releases once. In an election each leads for one term. */
-  readonly clients: readonly Kind[]
+  readonly clients: readonly HoldKind[]
   /** How many permits a semaphore has. */
   readonly permits?: number
   /** How many of them each client takes. @default one */

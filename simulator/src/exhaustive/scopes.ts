@@ -1,11 +1,11 @@
 // The scopes that are searched, by name: each contest in each setting.
-import { type RecipeName, recipes } from '../scenario/scenario.ts'
+import { type HoldingRecipe, holdingRecipes } from '../scenario/scenario.ts'
 import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
 
 type Contest = Pick<Scope, 'name' | 'recipe' | 'clients' | 'permits' | 'counts' | 'locks'>
 type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
 
-const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]>> = {
+const contestsOf: Readonly<Record<HoldingRecipe, readonly Omit<Contest, 'recipe'>[]>> = {
   Lock: [{ name: 'Lock', clients: ['exclusive', 'exclusive'] }],
   SharedLock: [
     { name: 'SharedLock read/write', clients: ['read', 'write'] },
@@ -17,7 +17,7 @@ const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]
     { name: 'Semaphore of 2, both and one', clients: ['permits', 'permits'], permits: 2, counts: [2, 1] },
     { name: 'Semaphore of 2, three clients', clients: ['permits', 'permits', 'permits'], permits: 2 },
   ],
-  // Its cycles need more than the bounds of a search.
+  // A deadlock of it needs more steps than a scope allows.
   NestedLocks: [],
   MultiLock: [
     {
@@ -31,9 +31,7 @@ const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]
     { name: 'MultiLock of 2 and a Lock', clients: ['locks', 'locks'], locks: [['a', 'b'], ['b']] },
   ],
 }
-const contests = [...recipes, 'Semaphore' as const, 'MultiLock' as const].flatMap((recipe) =>
-  contestsOf[recipe].map((contest) => ({ recipe, ...contest })),
-)
+const contests = holdingRecipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
 
 const base = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
 

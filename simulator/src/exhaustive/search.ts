@@ -1,12 +1,11 @@
-// Every history of a scope, one after the other, each run from its beginning: what client code has in its closures and
-// promises cannot be copied. A history is a list of choices. The search is depth first over those that were not taken.
+// Runs every history of a scope, each from its beginning, because the state in closures and promises of client code cannot be
+// copied. A history is a list of choices. The search is depth first over the choices that were not taken.
 //
-// One history is run for all that differ only in the order of events that commute (`footprint.ts`). Two means achieve this:
+// One history is run for all that differ only in the order of events that commute (`footprint.ts`):
 //
-// - Sleep sets (Godefroid): an event that was tried at a point sleeps in the next branches of that point, until something
-// happens
-//   with which it does not commute. Where all possible events sleep, the rest was seen before, and the history is cut short.
-// - At some points it is enough to try the events of one client: see `few`.
+// - Sleep sets (Godefroid): an event that was tried at a point sleeps in the next branches of that point, until an event
+//   happens with which it does not commute. If all possible events sleep, the rest was seen before: the history is cut short.
+// - Persistent sets (Godefroid): at some points it is enough to try the events of one client: see `persistentSet`.
 // - Clients of one kind are interchangeable as long as nothing of theirs has happened: see `withoutTwins`.
 import type { Violation } from '../checks/check.ts'
 import { type Choice, clientOf } from './choice.ts'
@@ -140,7 +139,7 @@ async function run(
     const all = leavesOutTwins ? withoutTwins(world, world.choices()) : world.choices()
     if (all.length === 0) return 'rest'
     const asleep = isReduced ? sleepersAfter(path.at(-1)) : new Map<string, Footprint>()
-    const tried = isReduced ? few(world, all, asleep) : all
+    const tried = isReduced ? persistentSet(world, all, asleep) : all
     const [first, ...todo] = tried.map(({ id }) => id).filter((id) => !asleep.has(id))
     if (first === undefined) return 'cut'
     const point = { all: all.map(({ id }) => id), todo, asleep, taken: { id: first, footprint: 0 } }
@@ -188,7 +187,11 @@ function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
  * them among the others.) A fault elsewhere may use up the remaining faults. Then the first event at this client is no fault,
  * and may still happen now.
  */
-function few(world: World, all: readonly Choice[], asleep: ReadonlyMap<string, Footprint>): readonly Choice[] {
+function persistentSet(
+  world: World,
+  all: readonly Choice[],
+  asleep: ReadonlyMap<string, Footprint>,
+): readonly Choice[] {
   for (const [client, { process }] of world.clients.entries()) {
     const isClosed = process.cables.every(({ isDownOver, down }) => isDownOver || down.length > 0)
     if (!isClosed) continue
@@ -208,11 +211,11 @@ function withoutTwins(world: World, all: readonly Choice[]): readonly Choice[] {
   const isTwin = (client: number) =>
     clients.some((kind, other) => {
       const isAlike = kind === clients[client] && counts?.[other] === counts?.[client]
-      return other < client && isAlike && !world.moved.has(other)
+      return other < client && isAlike && !world.involved.has(other)
     })
   return all.filter((choice) => {
     const client = clientOf(choice)
-    return client === undefined || world.moved.has(client) || !isTwin(client)
+    return client === undefined || world.involved.has(client) || !isTwin(client)
   })
 }
 

@@ -45,7 +45,7 @@ export class World {
   readonly clients: readonly Client[]
   readonly history: Recorded[] = []
   /** The clients to which something has happened since all had their sessions. */
-  readonly moved = new Set<number>()
+  readonly involved = new Set<number>()
   /** How many steps were taken. */
   steps = 0
   readonly #drained: WorldOptions['drained']
@@ -54,7 +54,7 @@ export class World {
   #earlyLeft: number
   #isOver = false
 
-  /** All clients have their sessions, and their first requests are under way. */
+  /** Resolves when all clients have their sessions, and their first requests are under way. */
   static async open(options: WorldOptions): Promise<World> {
     const world = new World(options)
     await world.#connect()
@@ -70,19 +70,19 @@ export class World {
     const folders = foldersOf(scope)
     this.#parts = new TreeParts(folders)
     this.server = new Server({ now: () => this.now, isTraced, folders })
-    this.clients = scope.clients.map((kind, client) => {
-      const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
+    this.clients = scope.clients.map((kind, index) => {
+      const process = new ClientProcess({ client: index, keepsSegments, accept: (cable) => this.server.accept(cable) })
       const record = (happening: Happening) => this.#record(happening)
       return {
         process,
         contestant: new Contestant({
-          client,
+          client: index,
           runtime: process,
           recipe,
           kind,
           permits,
-          count: counts?.[client],
-          locks: scope.locks?.[client],
+          count: counts?.[index],
+          locks: scope.locks?.[index],
           record,
         }),
       }
@@ -90,7 +90,8 @@ export class World {
   }
 
   /**
-   * What may happen next. When everything has happened, that is the end, or another fault. After the end there is nothing.
+   * What may happen next: what is due, early timers, and faults. If nothing is due: the other timers, or the end if there are
+   * none, and faults. After the end nothing.
    */
   choices(): Choice[] {
     if (this.#isOver) return []
@@ -100,22 +101,22 @@ export class World {
     return [...(last.length > 0 ? last : [choices.end]), ...this.#faults()]
   }
 
-  /** Makes it happen, and returns what it touched. */
+  /** Makes the choice happen, and returns what it touched. */
   async do(choice: Choice): Promise<Footprint> {
     this.steps++
-    this.#moves(choice)
+    this.#noteInvolved(choice)
     if (choice.need === 'fault') this.#faultsLeft--
     if (choice.need === 'early') this.#earlyLeft--
     if (choice.client === undefined) return this.#atServer(choice)
     const { contestant, process } = this.clients[choice.client]!
-    const known = this.history.length
-    const isAnswered = process.cables.every(({ up }) => up.length === 0)
+    const before = this.history.length
+    const nothingUnderWay = process.cables.every(({ up }) => up.length === 0)
     this.#atClient(choice, contestant, process)
     await drain(TURNS)
     await this.#drained?.(process)
     if (choice.need === 'last') return everything
-    const news = this.history.slice(known)
-    return news.reduce((bits, happening) => bits | this.#touched(happening, isAnswered), ofClient(choice.client))
+    const news = this.history.slice(before)
+    return news.reduce((bits, happening) => bits | this.#touched(happening, nothingUnderWay), ofClient(choice.client))
   }
 
   /** The time of the history, in ms. */
@@ -154,7 +155,7 @@ export class World {
     ]
   }
 
-  /** Where only the end of the connection is under way, that is delivered anyway. */
+  /** The losses that may be chosen. If the next message is already the end of the connection, it is delivered anyway. */
   #losses(cable: Cable): Choice[] {
     const may = this.#faultsLeft > 0 && this.scope.faults.types.includes('lose')
     if (!may && !cable.isBroken) return []
@@ -186,15 +187,13 @@ export class World {
     }
   }
 
-  /**
-   * What an action of a client touches beside the client. `isAnswered` says that nothing of the client was under way to the server.
-   */
-  #touched({ type }: Recorded, isAnswered: boolean): Footprint {
-    const isShared = this.scope.recipe === 'Semaphore'
-    if (type === 'granted') return isShared ? granting : ofHolds
-    if (type === 'lost') return isShared ? losing : ofHolds
-    // A release is checked against the end of its own node. If nothing was under way, that is behind it, or will never come.
-    return type === 'released' && !isAnswered ? ofHolds : 0
+  /** What an action of a client touches besides the client. `nothingUnderWay`: nothing was under way to the server. */
+  #touched({ type }: Recorded, nothingUnderWay: boolean): Footprint {
+    const isSemaphore = this.scope.recipe === 'Semaphore'
+    if (type === 'granted') return isSemaphore ? granting : ofHolds
+    if (type === 'lost') return isSemaphore ? losing : ofHolds
+    // A release is checked against the deletion of its node. If nothing was under way, the node is deleted later, or never.
+    return type === 'released' && !nothingUnderWay ? ofHolds : 0
   }
 
   #atServer(choice: AtServer): Footprint {
@@ -220,13 +219,13 @@ export class World {
 
   #receive(cable: Cable): Footprint {
     const next = cable.up[0]!
-    const known = this.server.log.length
+    const before = this.server.log.length
     const sent = this.clients.map(({ process }) => process.incoming)
     cable.deliverUp()
     const receivers = this.clients.reduce((bits, { process }, client) => {
       return process.incoming === sent[client] ? bits : bits | ofConnections(client)
     }, ofConnections(cable.client))
-    const written = this.server.log.slice(known)
+    const written = this.server.log.slice(before)
     return (
       receivers | (written.length > 0 ? writing(this.#parts.writtenBy(written)) : reading(this.#parts.readBy(next)))
     )
@@ -241,16 +240,16 @@ export class World {
     for (const { contestant } of clients) contestant.connect().catch(failed)
     await drain(TURNS)
     for (let [next] = this.#due(); next !== undefined; [next] = this.#due()) await this.do(next)
-    this.moved.clear()
+    this.involved.clear()
     for (const { contestant } of clients) contestant.compete().catch(failed)
     await drain(TURNS)
   }
 
-  /** An event of no client in particular may concern any. */
-  #moves(choice: Choice): void {
+  /** An event that belongs to no client may concern every client. */
+  #noteInvolved(choice: Choice): void {
     const client = choices.clientOf(choice)
-    if (client !== undefined) this.moved.add(client)
-    else for (const each of this.clients.keys()) this.moved.add(each)
+    if (client !== undefined) this.involved.add(client)
+    else for (const each of this.clients.keys()) this.involved.add(each)
   }
 
   #record(happening: Happening): void {

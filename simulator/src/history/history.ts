@@ -1,7 +1,7 @@
 // The events of a history, in true time and in order. The checks read them, and a replay prints them.
 import type { LossReason } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
-import type { Kind, Task } from '../scenario/scenario.ts'
+import type { HoldKind, Task } from '../scenario/scenario.ts'
 import type { CallHappening, Place } from './calls.ts'
 import type { StepHappening } from './steps.ts'
 import type { GroupHappening } from './group.ts'
@@ -19,7 +19,7 @@ export type Happening =
       readonly type: 'granted'
       readonly attempt: number
       readonly client: number
-      readonly kind: Kind
+      readonly kind: HoldKind
       readonly path: string
       readonly fence: bigint
       /** Which permits of a semaphore. */
@@ -43,7 +43,7 @@ export type Happening =
   | {
       readonly type: 'fenced'
       readonly attempt: number
-      readonly kind: Kind
+      readonly kind: HoldKind
       readonly fence: bigint
       readonly isAccepted: boolean
     }

@@ -19,7 +19,7 @@ export type StepHappening =
       /** By when it must settle, in ms. */
       readonly within: number
     }
-  /** A call of a barrier. `path` is that of the member's node, for one that leaves. */
+  /** A call of a barrier. For `leave`, `path` is the path of the member's node. */
   | {
       readonly type: 'passing'
       readonly call: number
@@ -28,6 +28,6 @@ export type StepHappening =
       readonly path?: string
       readonly within: number
     }
-  /** It resolves with the path of the member's node, for one that enters. */
+  /** `enter` resolves with the path of the member's node. */
   | { readonly type: 'passed'; readonly call: number; readonly outcome: StepOutcome<string> }
   | { readonly type: 'counted'; readonly call: number; readonly session: bigint; readonly outcome: StepOutcome<bigint> }

@@ -40,7 +40,7 @@ export const barrierBugs: readonly PlantedBug[] = [
     recipe: 'DoubleBarrier',
     edits: [
       {
-        in: 'Member.enter',
+        in: 'BarrierMember.enter',
         find: 'ready.stat !== undefined && ready.stat.mzxid > czxid',
         replace: 'ready.stat !== undefined',
       },
@@ -51,7 +51,7 @@ export const barrierBugs: readonly PlantedBug[] = [
     recipe: 'DoubleBarrier',
     edits: [
       {
-        in: 'Member.enter',
+        in: 'BarrierMember.enter',
         find: "if (event === 'NodeCreated' || event === 'NodeDataChanged') return",
         replace: 'if (event !== `${czxid}`) return',
       },
@@ -60,14 +60,14 @@ export const barrierBugs: readonly PlantedBug[] = [
   {
     name: 'a member that leaves waits for the first other one only',
     recipe: 'DoubleBarrier',
-    edits: [{ in: 'Member.#othersGone', find: 'others.delete(awaited)', replace: 'others.clear()' }],
+    edits: [{ in: 'BarrierMember.#othersGone', find: 'others.delete(awaited)', replace: 'others.clear()' }],
   },
   {
     name: 'a member that leaves does not wait where another is gone in between',
     recipe: 'DoubleBarrier',
     edits: [
       {
-        in: 'Member.leave',
+        in: 'BarrierMember.leave',
         find: 'await this.#othersGone(round, signal)',
         replace: 'void this.#othersGone(round, signal).catch(() => {})',
       },
@@ -76,11 +76,11 @@ export const barrierBugs: readonly PlantedBug[] = [
   {
     name: 'a member that leaves waits for those that have not entered',
     recipe: 'DoubleBarrier',
-    edits: [{ in: 'Member.#list', find: 'ready?.mzxid ?? stat.pzxid', replace: 'stat.pzxid' }],
+    edits: [{ in: 'BarrierMember.#list', find: 'ready?.mzxid ?? stat.pzxid', replace: 'stat.pzxid' }],
   },
   {
     name: 'a member that gives up leaves its node',
     recipe: 'DoubleBarrier',
-    edits: [{ in: 'Member.#remove', find: 'await this.#node.delete()', replace: 'await Promise.resolve()' }],
+    edits: [{ in: 'BarrierMember.#remove', find: 'await this.#node.delete()', replace: 'await Promise.resolve()' }],
   },
 ]

@@ -61,7 +61,7 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'an expired session is not followed by another',
     edits: [
       {
-        in: 'Sessions.#ended',
+        in: 'SessionChain.#ended',
         find: "if (reason !== 'SessionExpired' || !this.#wasEstablished",
         replace: "if (reason === 'SessionExpired' || !this.#wasEstablished",
       },

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Mistakes of groups: that of Curator's PersistentNode, ours while it was written, and those that are near. */
+/** A bug of Curator's PersistentNode, bugs that `Group` had while it was written, and bugs that are easy to make. */
 export const groupBugs: readonly PlantedBug[] = (
   [
     {

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Mistakes of mirrors: those of caches in other clients, and those that are near. */
+/** Bugs that caches of other clients had, and bugs that are easy to make. */
 export const mirrorBugs: readonly PlantedBug[] = (
   [
     {
@@ -8,7 +8,7 @@ export const mirrorBugs: readonly PlantedBug[] = (
       edits: [{ in: 'Follower.#watch', find: 'missed: () => this.#queue.compareAll(),', replace: 'missed: () => {},' }],
     },
     {
-      name: 'an event of a node that is read just now is forgotten',
+      name: 'an event of a node that is being read is dropped',
       edits: [
         {
           in: 'ReadQueue.enqueue',
@@ -38,7 +38,7 @@ export const mirrorBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'an old node goes though a newer one is below it',
+      name: 'an old node is removed although a newer one is below it',
       edits: [
         {
           in: 'Copy.#removeBelow',
@@ -48,7 +48,7 @@ export const mirrorBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a child of a list that an event has named first is not waited for',
+      name: 'a child is not waited for if an event named it before the list',
       edits: [
         {
           in: 'ReadQueue.#joined',
@@ -58,7 +58,7 @@ export const mirrorBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a slow reader is told what it was told before',
+      name: 'a slow reader gets a change twice',
       edits: [
         {
           in: 'ChangeFeed.changing',

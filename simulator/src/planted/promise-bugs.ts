@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Mistakes that break a promise of the client, by the promise; histories of plain calls find them. */
+/** Bugs that break a promise of the client, grouped by promise. Histories of plain calls find them. */
 export const promiseBugs: readonly PlantedBug[] = (
   [
     // --- call order is wire order

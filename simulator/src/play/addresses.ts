@@ -6,7 +6,7 @@ export const CLOSED = 'closed'
 /** The address of a machine that does not answer. */
 export const SILENT = 'silent'
 
-/** The addresses of each name in a connect string, in its order; undefined if it has addresses. */
+/** The addresses of each name in a connect string, in its order; undefined if the string has addresses and no names. */
 export function namesOf(
   { names }: NetworkPlan,
   members: readonly string[],

@@ -20,7 +20,7 @@ export interface GroupProgramOptions {
 /** A membership that has not ended. */
 export interface Standing {
   readonly membership: Membership
-  /** What its node shall hold. */
+  /** The data that its node must have. */
   readonly text: string
 }
 
@@ -58,12 +58,12 @@ export class GroupProgram implements Participant {
   begin(failed: (error: unknown) => void): readonly Promise<void>[] {
     const { lists, observes } = this.#options.plan
     if (observes !== undefined) this.#observing = this.#observe(observes).catch(failed)
-    return lists.map((lives) => this.#live(lives))
+    return lists.map((plans) => this.#joinEach(plans))
   }
 
   askAll(): void {}
 
-  /** Leaves all that it is a member of, and observes no more. */
+  /** Ends all its memberships, and stops observing. */
   async finish(): Promise<void> {
     this.#stopping.abort()
     await Promise.all([...this.#standing].map(([id, { membership }]) => this.#leave(id, membership)))
@@ -84,8 +84,8 @@ export class GroupProgram implements Participant {
     }
   }
 
-  async #live(lives: readonly MemberPlan[]): Promise<void> {
-    for (const plan of lives) {
+  async #joinEach(plans: readonly MemberPlan[]): Promise<void> {
+    for (const plan of plans) {
       await this.#pause(plan.after)
       const stays = await this.#join(plan)
       if (stays) return

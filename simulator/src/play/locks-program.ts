@@ -61,7 +61,7 @@ function nested(locks: readonly Acquirable<Held>[]): Acquirable<Held> {
   return { acquire, tryAcquire: refuse, run: refuse }
 }
 
-/** What a program has that holds several locks. */
+/** Several holds as one. */
 function together(all: readonly Held[]): Held {
   const [first] = all as [Held]
   const held: Pick<

@@ -1,4 +1,4 @@
-// What mirrors and their readers do not yet show.
+// Differences between the tree, the mirrors, and what readers of the mirrors were told.
 import type { MirroredContent } from '../history/mirror.ts'
 import { contentsOf, MirrorProgram } from './mirror-program.ts'
 import { PATH } from './paths.ts'

@@ -1,5 +1,5 @@
 import { type LockName, lockNames } from '../scenario/locks.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Scenario, Workload } from '../scenario/scenario.ts'
 
 /** The path for which all clients contend. */
 export const PATH = '/locks/simulated'
@@ -16,8 +16,21 @@ export const CONFIG = '/config'
 export const CALLS = '/calls'
 export const nodeOf = (call: number): string => `${CALLS}/${call}`
 
-/** The parents of contenders' nodes. The first one numbers them. */
-export function foldersOf({ recipe }: Pick<Scenario, 'recipe'>): readonly string[] {
-  if (recipe === 'Semaphore') return [LOCKS, LEASES]
-  return recipe === 'MultiLock' || recipe === 'NestedLocks' ? lockNames.map(lockPath) : [PATH]
+const several = lockNames.map(lockPath)
+const folders: Readonly<Record<Workload, readonly string[]>> = {
+  Lock: [PATH],
+  SharedLock: [PATH],
+  LeaderElection: [PATH],
+  Semaphore: [LOCKS, LEASES],
+  MultiLock: several,
+  NestedLocks: several,
+  ZooKeeper: [PATH],
+  Counter: [PATH],
+  Barrier: [PATH],
+  DoubleBarrier: [PATH],
+  Group: [PATH],
+  Mirror: [PATH],
 }
+
+/** The parents of contenders' nodes. The first one numbers them. */
+export const foldersOf = ({ recipe }: Pick<Scenario, 'recipe'>): readonly string[] => folders[recipe]

@@ -25,7 +25,7 @@ import {
 } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
 import type { AttemptedTask, Refusal } from '../history/history.ts'
-import type { ClientPlan, HandOver, Kind, Task, Workload } from '../scenario/scenario.ts'
+import type { ClientPlan, HandOver, HoldKind, Task, Workload } from '../scenario/scenario.ts'
 import type { Participant } from './participant.ts'
 import { doSteps } from './steps.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
@@ -45,7 +45,7 @@ export interface ProgramOptions {
   readonly semaphore: SemaphorePlan | undefined
   readonly recorder: Recorder
   /** Writes to the resource that checks fences. The write takes a while to arrive. */
-  readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
+  readonly writeOutside: (attempt: number, kind: HoldKind, fence: bigint) => void
 }
 
 export class Program implements Participant {

@@ -12,7 +12,7 @@ import { Program, type ProgramOptions } from './program.ts'
 import type { FencedResource } from './resource.ts'
 
 /** What all clients share. */
-export interface Surroundings {
+export interface ProgramContext {
   readonly world: World
   readonly recorder: Recorder
   readonly resource: FencedResource
@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly lookUps: LookUp[]
 }
 
-type MakeProgram = (scenario: Scenario, client: number, runtime: SimProcess, surroundings: Surroundings) => Participant
+type MakeProgram = (scenario: Scenario, client: number, runtime: SimProcess, context: ProgramContext) => Participant
 
 const programs: Readonly<Record<Workload, MakeProgram>> = {
   Lock: ofTasks('Lock'),
@@ -63,14 +63,14 @@ export function programOf(
   scenario: Scenario,
   client: number,
   runtime: SimProcess,
-  surroundings: Surroundings,
+  context: ProgramContext,
 ): Participant {
-  return programs[scenario.recipe](scenario, client, runtime, surroundings)
+  return programs[scenario.recipe](scenario, client, runtime, context)
 }
 
 function ofTasks(recipe: ProgramOptions['recipe']): MakeProgram {
-  return ({ seed, clients, sessionTimeout, network, semaphore }, client, runtime, surroundings) => {
-    const { world, recorder, resource, connectString } = surroundings
+  return ({ seed, clients, sessionTimeout, network, semaphore }, client, runtime, context) => {
+    const { world, recorder, resource, connectString } = context
     const underWay = new Random(seed, `outside ${client}`)
     return new Program({
       client,

@@ -1,4 +1,4 @@
-import { isShared, type Kind } from '../scenario/scenario.ts'
+import { isShared, type HoldKind } from '../scenario/scenario.ts'
 
 /**
  * A resource outside ZooKeeper that checks fences. It refuses a writer after it has served anything newer. It refuses a
@@ -9,7 +9,7 @@ export class FencedResource {
   #highestWrite = 0n
 
   /** Whether the request is served. */
-  serve(kind: Kind, fence: bigint): boolean {
+  serve(kind: HoldKind, fence: bigint): boolean {
     if (fence < (isShared(kind) ? this.#highestWrite : this.#highest)) return false
     if (fence > this.#highest) this.#highest = fence
     if (!isShared(kind) && fence > this.#highestWrite) this.#highestWrite = fence

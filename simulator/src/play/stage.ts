@@ -1,4 +1,4 @@
-// The surroundings of a scenario: world, ensemble, network, processes.
+// What a scenario is played on: world, ensemble, network, processes.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import {
   WALL_START,
@@ -22,7 +22,7 @@ import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { foldersOf, PATH } from './paths.ts'
-import { programOf, type Surroundings } from './programs.ts'
+import { programOf, type ProgramContext } from './programs.ts'
 import { SASL_USERS } from './sasl-user.ts'
 import { FencedResource } from './resource.ts'
 
@@ -34,7 +34,7 @@ export interface StageOptions {
   readonly turns?: number | undefined
 }
 
-export class Stage implements Target, Surroundings {
+export class Stage implements Target, ProgramContext {
   readonly world: World
   readonly model: EnsembleModel
   readonly network: Network

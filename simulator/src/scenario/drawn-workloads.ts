@@ -11,7 +11,7 @@ import {
   type EnsemblePlan,
   type HandOver,
   kinds,
-  type RecipeName,
+  type HoldingRecipe,
   type Scenario,
   type Task,
   type Workload,
@@ -142,15 +142,18 @@ const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005]
 
 // --- clients that hold ----------------------------------------------------------------------------------------------
 
-function ofHolders(recipe: RecipeName): DrawnWorkload {
+function ofHolders(recipe: HoldingRecipe): DrawnWorkload {
   return { ...ofRecipes, draw: (setting) => ({ clients: drawHolders(setting, recipe) }) }
 }
 
-function drawHolders(setting: Setting, recipe: RecipeName): ClientPlan[] {
+function drawHolders(setting: Setting, recipe: HoldingRecipe): ClientPlan[] {
   return Array.from({ length: setting.clients }, () => drawHolder(setting, recipe))
 }
 
-function drawHolder({ random, manners, isCrowd, ensemble, sessionTimeout }: Setting, recipe: RecipeName): ClientPlan {
+function drawHolder(
+  { random, manners, isCrowd, ensemble, sessionTimeout }: Setting,
+  recipe: HoldingRecipe,
+): ClientPlan {
   const workers = isCrowd || random.chance(0.2) ? 2 : 1
   const manner = drawManners(manners, ensemble.tickTime)
   const T = manner.handOvers?.at(-1)?.sessionTimeout ?? sessionTimeout
@@ -209,7 +212,7 @@ function drawRelayDelay(random: Random, { tickTime, latency }: EnsemblePlan): nu
 
 function drawTask(
   { random, isCrowd }: Pick<Setting, 'random' | 'isCrowd'>,
-  recipe: RecipeName,
+  recipe: HoldingRecipe,
   sessionTimeout: number,
 ): Task {
   const how = random.one(ways[recipe])
@@ -228,7 +231,7 @@ function drawTask(
   }
 }
 
-const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
+const ways: Readonly<Record<HoldingRecipe, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],

@@ -1,5 +1,5 @@
-// What histories of several locks have besides those of one, and how it is drawn: `MultiLock`, and `NestedLocks`: plain locks that
-// are taken one by one, with `detectDeadlocks`, some of them beside a `MultiLock`.
+// The tasks with several locks, and how they are drawn. `MultiLock` takes them together. `NestedLocks` takes plain locks one by
+// one, with `detectDeadlocks`, some of them beside a `MultiLock`.
 import type { Random } from '@zk/testing/internal'
 
 /** One lock of a task. */

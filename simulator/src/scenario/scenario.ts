@@ -8,23 +8,14 @@ import type { MirrorPlan } from './mirror.ts'
 import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
+/** Runs without `--recipe` draw one of these. */
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
-/** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
-export type RecipeName = (typeof recipes)[number] | 'Semaphore' | 'MultiLock' | 'NestedLocks'
+/** The recipes whose clients do tasks (`Task`). */
+export const holdingRecipes = [...recipes, 'Semaphore', 'MultiLock', 'NestedLocks'] as const
+export type HoldingRecipe = (typeof holdingRecipes)[number]
 
-/**
- * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
- */
-export const workloads = [
-  ...recipes,
-  'ZooKeeper',
-  'Semaphore',
-  'MultiLock',
-  'NestedLocks',
-  ...stepped,
-  'Group',
-  'Mirror',
-] as const
+/** What the clients of a history do: they use one recipe, or make plain calls. */
+export const workloads = [...holdingRecipes, 'ZooKeeper', ...stepped, 'Group', 'Mirror'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -99,10 +90,10 @@ export interface HandOver {
 }
 
 /** What a task acquires. */
-export type Kind = 'exclusive' | 'read' | 'write' | 'permits' | 'locks'
+export type HoldKind = 'exclusive' | 'read' | 'write' | 'permits' | 'locks'
 
 /** The kinds of each recipe. */
-export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
+export const kinds: Readonly<Record<Workload, readonly HoldKind[]>> = {
   Lock: ['exclusive'],
   SharedLock: ['read', 'write'],
   LeaderElection: ['exclusive'],
@@ -119,12 +110,12 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
 
 interface KindTraits {
   /** The kinds that may hold at the same time as it. */
-  readonly beside: readonly Kind[]
+  readonly beside: readonly HoldKind[]
   /** The part of the names of its nodes that no other kind has. */
   readonly markers: readonly string[]
 }
 
-const traits: Readonly<Record<Kind, KindTraits>> = {
+const traits: Readonly<Record<HoldKind, KindTraits>> = {
   exclusive: { beside: [], markers: ['lock-', 'latch-'] },
   read: { beside: ['read'], markers: ['__READ__'] },
   write: { beside: [], markers: ['__WRIT__'] },
@@ -134,12 +125,12 @@ const traits: Readonly<Record<Kind, KindTraits>> = {
 }
 
 /** Whether two holds of these kinds exclude each other. */
-export function exclude(one: Kind, other: Kind): boolean {
+export function exclude(one: HoldKind, other: HoldKind): boolean {
   return !traits[one].beside.includes(other)
 }
 
 /** Whether several attempts of this kind may hold at the same time. */
-export function isShared(kind: Kind): boolean {
+export function isShared(kind: HoldKind): boolean {
   return !exclude(kind, kind)
 }
 
@@ -149,14 +140,14 @@ export function hasOneHolder(recipe: Workload): boolean {
 }
 
 /** The kind of the contender that made this node. */
-export function kindOfNode(path: string): Kind | undefined {
-  const all = Object.keys(traits) as Kind[]
+export function kindOfNode(path: string): HoldKind | undefined {
+  const all = Object.keys(traits) as HoldKind[]
   return all.find((kind) => traits[kind].markers.some((marker) => path.includes(marker)))
 }
 
 /** Acquire, hold, release; times are in ms. */
 export interface Task extends PermitTask, LocksTask {
-  readonly kind: Kind
+  readonly kind: HoldKind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'
   /** The pause before it. */

@@ -1,4 +1,4 @@
-// What clients of the recipes do that hold nothing: `Counter`, `Barrier` and `DoubleBarrier`. And how it is drawn.
+// What clients do with the recipes that hold nothing (`Counter`, `Barrier`, `DoubleBarrier`), and how it is drawn.
 import type { Random } from '@zk/testing/internal'
 
 /** The recipes whose clients do steps. */

@@ -6,7 +6,7 @@ type FrameFault = FaultOf<
   'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage' | 'unknownError'
 >
 
-/** Healing removes a fault that has not struck. */
+/** The returned function removes the fault if it has not struck yet. */
 export function scriptFault(fault: FrameFault, target: Target): Heal {
   const rule = add(fault, target)
   return () => rule.remove()

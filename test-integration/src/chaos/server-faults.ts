@@ -23,7 +23,7 @@ const HARM: Range = { least: 500, most: 6_000 }
  */
 const GIVEN_UP = { from: 1_500, to: 3_500 }
 /** The longest pause after a server was mended, in ms. */
-const PEACE = 3_000
+const LONGEST_PAUSE = 3_000
 /** The longest stall in one direction, in session timeouts: packets then arrive after the session has ended. */
 const STALL = 1.5
 
@@ -52,7 +52,7 @@ export async function harmServers(
     const which = random.below(2)
     const drawn = HARM.least + random.below(HARM.most - HARM.least)
     const stall = drawStall(random, sessionTimeout)
-    const peace = random.below(PEACE)
+    const peace = random.below(LONGEST_PAUSE)
     const leader = await ensemble.leader()
     const followers = await ensemble.followers()
     const follower = followers[which % followers.length] ?? leader

@@ -15,7 +15,7 @@ export function play(program: Program): ScenarioBody {
   }
 }
 
-/** Plays the steps of one session number, with one session after the other. */
+/** Plays the steps of one session number. If its session has ended, `open` begins another one. */
 class Player {
   readonly #scenario: Scenario
   #session: Session | undefined

@@ -3,11 +3,11 @@ import type { MirrorChange, MirroredNode, Ready } from '@zk/recipes'
 
 export class ToldTree {
   readonly nodes = new Map<string, MirroredNode>()
-  /** The changes that do not fit to those before them. There must be none. */
+  /** The changes that contradict earlier ones. There must be none. */
   readonly mistakes: string[] = []
-  /** The node on top. */
+  /** The path of the mirror. */
   readonly #root: string
-  /** The transaction that last wrote each node, also of those that are gone. */
+  /** The mzxid of the last change of each node, also of deleted nodes. */
   readonly #newest = new Map<string, bigint>()
 
   constructor(root: string) {
@@ -32,7 +32,7 @@ export class ToldTree {
   }
 }
 
-/** Whether it is one node, as one transaction has written it. */
+/** Whether both are the same state of one node. */
 export function areSame(one: MirroredNode | undefined, other: MirroredNode | undefined): boolean {
   return one?.stat.czxid === other?.stat.czxid && one?.stat.mzxid === other?.stat.mzxid && one?.text === other?.text
 }

@@ -2,7 +2,7 @@
 import { connect } from '@zk/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
-import { describeEnsemble } from '../describe-ensemble.ts'
+import { describeEnsemble } from '../support/describe-ensemble.ts'
 
 describeEnsemble('The shared ensemble', (ensemble) => {
   const newClient = async () => {

@@ -1,7 +1,7 @@
 // Groups and services beside Curator 5.4: GroupMember, PersistentNode, x-discovery.
 import { Group, MembershipLostError, NameTakenError, ServiceDiscovery, uriOf } from '@zk/recipes'
 import { expect, test } from 'vitest'
-import { caughtUp } from '../clients.ts'
+import { caughtUp } from '../support/clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 

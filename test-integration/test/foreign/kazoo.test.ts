@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { caughtUp } from '../clients.ts'
+import { caughtUp } from '../support/clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { connected, describeForeign, statOf, type Tests, type TestWorld, type World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { expect, test } from 'vitest'
-import { caughtUp } from '../clients.ts'
+import { caughtUp } from '../support/clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { machineTime, type Mode, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
 import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'

@@ -1,6 +1,6 @@
 import type { Stat, ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
-import { caughtUp } from '../clients.ts'
+import { caughtUp } from '../support/clients.ts'
 import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
 const anywhere: Tests<World> = (world) => {

@@ -1,5 +1,5 @@
 import { CreateMode } from '@zk/wire'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios('containers', {
   'a container is deleted some time after its last child': async (s) => {

@@ -1,6 +1,6 @@
 import { CreateMode, operations, Perms } from '@zk/wire'
 import { byCodeUnit, open, type Session } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
 const ops = ['create', 'create2', 'createContainer'] as const

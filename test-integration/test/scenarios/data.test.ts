@@ -1,6 +1,6 @@
 import { CreateMode, operations, Perms, type RequestMessage } from '@zk/wire'
 import { missingBeforeForbidden } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const noRights = [{ perms: Perms.ADMIN, id: { scheme: 'world', id: 'anyone' } }]
 

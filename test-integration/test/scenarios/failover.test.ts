@@ -1,6 +1,6 @@
 import { CreateMode } from '@zk/wire'
 import { byCodeUnit } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL } = CreateMode
 

@@ -1,7 +1,7 @@
 import { OpCode, WatcherType } from '@zk/wire'
 import { parseCons } from '../../src/ensemble/index.ts'
 import { places, type Scenario, type Session } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios('four-letter words', {
   'ruok and isro': async (s) => {

@@ -10,7 +10,7 @@ import {
 } from '@zk/wire'
 import { open } from '../../src/scenario/index.ts'
 import { unreadableWrites } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const JUTE_MAXBUFFER = 0xfffff
 

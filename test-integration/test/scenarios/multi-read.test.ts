@@ -1,5 +1,5 @@
 import { type MultiOp, OpCode, Perms } from '@zk/wire'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const getData = (path: string | null, watch = false): MultiOp => ({ type: OpCode.getData, request: { path, watch } })
 const getChildren = (path: string | null, watch = false): MultiOp => ({

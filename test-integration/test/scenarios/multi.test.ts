@@ -1,7 +1,7 @@
 import { CreateMode, type MultiOp, OpCode, Perms } from '@zk/wire'
 import { type CreateOptions, open } from '../../src/scenario/index.ts'
 import { missingBeforeForbidden, nullInMulti } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
 const noRights = [{ perms: 0, id: { scheme: 'world', id: 'anyone' } }]

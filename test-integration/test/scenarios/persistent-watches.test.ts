@@ -1,7 +1,7 @@
 import { AddWatchMode, CreateMode, WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
 import { sentWithoutPermission } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, PERSISTENT_RECURSIVE } = AddWatchMode
 const modes = [PERSISTENT, PERSISTENT_RECURSIVE] as const

@@ -1,6 +1,6 @@
 import { CreateMode, encodeMessage, operations } from '@zk/wire'
 import { places } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios('pipelining', {
   'requests of a session are answered in order, at any server': async (s) => {

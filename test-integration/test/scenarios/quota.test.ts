@@ -1,7 +1,7 @@
 import { CreateMode, OpCode } from '@zk/wire'
 import { open, type Scenario, type Session } from '../../src/scenario/index.ts'
 import { unreadableLimits } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const data = (length: number) => 'x'.repeat(length)
 

@@ -1,6 +1,6 @@
 import { CreateMode, OpCode } from '@zk/wire'
 import { open, places } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL } = CreateMode
 

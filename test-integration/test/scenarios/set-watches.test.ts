@@ -1,6 +1,6 @@
 import { WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 /** What happens to a node while its watching session is disconnected. */
 const changes = {

@@ -1,6 +1,6 @@
 import { CreateMode, OpCode, Perms } from '@zk/wire'
 import { open, type Session } from '../../src/scenario/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
 const data = new TextEncoder().encode('x')

@@ -2,7 +2,7 @@
 import { CreateMode, OpCode, Xid } from '@zk/wire'
 import { places, type Session } from '../../src/scenario/index.ts'
 import { unreadableWrites } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL } = CreateMode
 

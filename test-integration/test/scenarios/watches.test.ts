@@ -1,7 +1,7 @@
 import { CreateMode, WatcherType } from '@zk/wire'
 import type { Session } from '../../src/scenario/index.ts'
 import { type Difference, sentWithoutPermission } from '../../src/versions/index.ts'
-import { describeScenarios } from '../describe-scenarios.ts'
+import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const noWatcherOfNoPath: Difference = {
   what: 'checkWatches with an invalid path fails with NoWatcher, not MarshallingError.',

@@ -3,8 +3,7 @@ import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { op } from '../operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
-import { type CallOptions, expecting } from '../call-options.ts'
-import { checkCallOptions, optionNames } from '../options.ts'
+import { type CallOptions, checkCallOptions, expecting, optionNames } from '../call-options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
 /** The options of `deleteRecursive`. `timeout` is for each request, not for the whole call. */

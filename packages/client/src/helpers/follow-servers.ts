@@ -7,7 +7,7 @@ import type { CallOptions } from '../call-options.ts'
 import type { NodeConfig } from '../operations/config.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Session } from '../session.ts'
-import type { Watched } from '../watches/call-watcher.ts'
+import type { Watched } from '../caller-watches/call-watcher.ts'
 
 /** The pause before a failed read of the configuration is repeated, in ms. */
 const RETRY_PAUSE = 1_000

@@ -2,8 +2,7 @@ import { ProtocolError, validatePath } from '@zk/wire'
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import type { Children } from '../operations/children.ts'
-import { type CallOptions, expecting } from '../call-options.ts'
-import { checkCallOptions, optionNames } from '../options.ts'
+import { type CallOptions, checkCallOptions, expecting, optionNames } from '../call-options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
 /** The options of `walk`. `timeout` is for each read, not for the whole walk. */

@@ -22,8 +22,8 @@ export function toBytes(data: Data): Uint8Array {
 }
 
 /**
- * Returns the version to send; -1 means any. A node has versions below -1 after 2^31 writes. A number in place of options, as other clients take it, is refused: it would be
- * ignored, and so any version would be accepted.
+ * Returns the version to send; -1 means any. A node has versions below -1 after 2^31 writes. Other clients take a number in place
+ * of options. Here it is refused: it would be ignored, and any version would be accepted.
  */
 export function versionIn(options: { readonly version?: number | undefined }): number {
   if (typeof options !== 'object' || options === null) {

@@ -1,6 +1,6 @@
 import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import { optionNames } from '../options.ts'
+import { optionNames } from '../call-options.ts'
 import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'

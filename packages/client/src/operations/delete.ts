@@ -1,5 +1,5 @@
 import { operations } from '@zk/wire'
-import { optionNames } from '../options.ts'
+import { optionNames } from '../call-options.ts'
 import { versionIn } from './arguments.ts'
 import type { Operation } from './operation.ts'
 

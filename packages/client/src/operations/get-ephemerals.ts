@@ -8,7 +8,7 @@ export const getEphemerals: Read = {
   name: 'getEphemerals',
   wire: operations.getEphemerals,
   // Servers compare the prefix as text: `/app` would also match `/app2/x`. So with the chroot `/app` the prefix `/` must
-  // become `/app/`. `sequential` is borrowed for that: it keeps a slash at the end.
+  // become `/app/`. `sequential: true` keeps a slash at the end.
   encode: (chroot, prefix) => ({ prefixPath: chroot.absolute(prefix, { sequential: true }) }),
   result: ({ ephemerals }, chroot) =>
     toNames(ephemerals, 'GetEphemeralsResponse.ephemerals').map((path) => chroot.relative(path)),

@@ -19,9 +19,12 @@ const removed: Record<RemovableWatches, Removed> = {
   Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
 }
 
-/** Returns what a type includes. Throws a `TypeError` for any other value. */
-export function removedWatches(type: RemovableWatches): Removed {
-  if (Object.hasOwn(removed, type)) return removed[type]
+/** Returns what a type includes. Throws as `checkedType` does. */
+export const removedWatches = (type: RemovableWatches): Removed => removed[checkedType(type)]
+
+/** Returns the type. Throws a `TypeError` for any other value. */
+export function checkedType(type: RemovableWatches): RemovableWatches {
+  if (Object.hasOwn(removed, type)) return type
   throw new TypeError(`type must be one of ${Object.keys(removed).join(', ')}`)
 }
 

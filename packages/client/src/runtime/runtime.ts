@@ -6,10 +6,10 @@ import type { TlsOptions } from './tls.ts'
  * `systemRuntime`.
  *
  * Timers and connections serve many callers. So a runtime must not call their callbacks in the async context
- * (`AsyncLocalStorage`) of the caller that happened to set them: the work for one caller would be attributed to another.
+ * (`AsyncLocalStorage`) of the caller that set them: the work for one caller would be attributed to another.
  */
 export interface Runtime {
-  /** Milliseconds on a clock that never goes back. Its zero has no meaning. */
+  /** Milliseconds on a clock that never goes back. It may start at any number. */
   now(): number
   /** Milliseconds since the epoch, by a clock that may be set. */
   wallNow(): number
@@ -34,7 +34,7 @@ export interface Runtime {
 export interface DialTarget {
   /**
    * A host name or an IP address, as in the connect string. With TLS the certificate of the server must be valid for it,
-   * unless `tls.servername` says otherwise.
+   * unless `tls.servername` is set.
    */
   readonly host: string
   /** The TCP port. */

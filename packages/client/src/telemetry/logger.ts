@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts'
-import { systemRuntime } from '../runtime/system.ts'
+import { systemRuntime } from '../runtime/system-runtime.ts'
 
 /** The levels, from the least to the most serious. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

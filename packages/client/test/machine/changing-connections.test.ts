@@ -1,8 +1,8 @@
 import { type SetWatches, SyncResponse, type TypeOf } from '@zk/wire'
 import { expect, test } from 'vitest'
 import type { Credential } from '../../src/session/requests/credentials.ts'
-import { authReply, namesIn, passwd, pingReply, requestsIn, SESSION_ID } from '../frames.ts'
-import { read, sync, watcher, write } from '../requests.ts'
+import { authReply, namesIn, passwd, pingReply, requestsIn, SESSION_ID } from '../support/machine-frames.ts'
+import { read, sync, watcher, write } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import {
   broken,

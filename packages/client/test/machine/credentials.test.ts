@@ -2,8 +2,8 @@ import { ErrorCode, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
 import type { Credential } from '../../src/session/requests/credentials.ts'
 import { Request } from '../../src/session/requests/request.ts'
-import { authReply, namesIn } from '../frames.ts'
-import { read, write } from '../requests.ts'
+import { authReply, namesIn } from '../support/machine-frames.ts'
+import { read, write } from '../support/made-requests.ts'
 import { connect, connected, machineOf, reconnect, rejectionOf, typesOf } from './machines.ts'
 
 const alice: Credential = { scheme: 'digest', auth: new Uint8Array(3) }

@@ -1,9 +1,9 @@
 import { OpCode, SetDataResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { Request } from '../../src/session/requests/request.ts'
-import { connectReply, namesIn, pingReply } from '../frames.ts'
-import { read, watcher, write } from '../requests.ts'
-import { wireStat } from '../stat.ts'
+import { connectReply, namesIn, pingReply } from '../support/machine-frames.ts'
+import { read, watcher, write } from '../support/made-requests.ts'
+import { wireStat } from '../support/stat.ts'
 import { replyFrame } from '../support/frames.ts'
 import { broken, connect, connected, lost, machineOf, nameOf, rejectionOf, typesOf } from './machines.ts'
 

@@ -1,8 +1,8 @@
 import { encodeFrame, ReplyHeader } from '@zk/wire'
 import { expect, test } from 'vitest'
 import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
-import { connectReply, namesIn, SESSION_ID } from '../frames.ts'
-import { read } from '../requests.ts'
+import { connectReply, namesIn, SESSION_ID } from '../support/machine-frames.ts'
+import { read } from '../support/made-requests.ts'
 import {
   broken,
   connect,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { namesIn } from '../frames.ts'
-import { read, write } from '../requests.ts'
+import { namesIn } from '../support/machine-frames.ts'
+import { read, write } from '../support/made-requests.ts'
 import { replyFrame } from '../support/frames.ts'
 import { connected, nameOf, rejectionOf, typesOf } from './machines.ts'
 

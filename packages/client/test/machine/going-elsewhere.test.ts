@@ -1,6 +1,6 @@
 // From one server to another of one's own accord, and to one address of a name after the other.
 import { expect, test } from 'vitest'
-import { connectReply } from '../frames.ts'
+import { connectReply } from '../support/machine-frames.ts'
 import { broken, connect, connected, connectRequest, dialing, lost, machineOf, nameOf, T, typesOf } from './machines.ts'
 
 const zk2 = { host: 'zk2', port: 2181 }

@@ -7,7 +7,7 @@ import { SessionMachine } from '../../src/session/protocol/session-machine.ts'
 import type { Output } from '../../src/session/protocol/output.ts'
 import type { Request } from '../../src/session/requests/request.ts'
 import type { State } from '../../src/session/protocol/states.ts'
-import { bodiesIn, connectReply, namesIn } from '../frames.ts'
+import { bodiesIn, connectReply, namesIn } from '../support/machine-frames.ts'
 import type { Handshake } from '../support/frames.ts'
 
 export const T = 30_000

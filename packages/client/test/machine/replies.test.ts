@@ -1,8 +1,8 @@
 import { ProtocolError } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { KeeperError } from '../../src/errors.ts'
-import { namesIn, SESSION_ID } from '../frames.ts'
-import { read, watcher, write } from '../requests.ts'
+import { namesIn, SESSION_ID } from '../support/machine-frames.ts'
+import { read, watcher, write } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import { connect, connected, nameOf, rejectionOf, typesOf } from './machines.ts'
 

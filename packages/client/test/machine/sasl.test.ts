@@ -13,8 +13,8 @@ import { describe, expect, test } from 'vitest'
 import { KeeperError } from '../../src/index.ts'
 import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
 import { Request } from '../../src/session/requests/request.ts'
-import { authReply, namesIn } from '../frames.ts'
-import { read, write } from '../requests.ts'
+import { authReply, namesIn } from '../support/machine-frames.ts'
+import { read, write } from '../support/made-requests.ts'
 import { replyFrame } from '../support/frames.ts'
 import {
   authenticating,

@@ -1,8 +1,8 @@
 import { GetDataResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { namesIn, pingReply } from '../frames.ts'
-import { read, write } from '../requests.ts'
-import { wireStat } from '../stat.ts'
+import { namesIn, pingReply } from '../support/machine-frames.ts'
+import { read, write } from '../support/made-requests.ts'
+import { wireStat } from '../support/stat.ts'
 import { replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, rejectionOf, typesOf } from './machines.ts'
 

@@ -1,8 +1,8 @@
 import { ProtocolError } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { namesIn, requestsIn } from '../frames.ts'
+import { namesIn, requestsIn } from '../support/machine-frames.ts'
 import type { Output } from '../../src/session/protocol/output.ts'
-import { read, watcher } from '../requests.ts'
+import { read, watcher } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, typesOf } from './machines.ts'
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { op } from '../../src/index.ts'
 import { RequestQueue } from '../../src/session/requests/request-queue.ts'
 import { Request } from '../../src/session/requests/request.ts'
-import { sendFrom } from '../requests.ts'
+import { sendFrom } from '../support/made-requests.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const anomalies: unknown[] = []

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { digestMd5, type DigestMd5Options, KeeperError, type SaslExchange } from '../../src/index.ts'
 import { parseDirectives } from '../../src/sasl/directives.ts'
-import { thrownBy } from '../thrown.ts'
+import { thrownBy } from '../support/thrown.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (token: unknown) => new TextDecoder().decode(token as Uint8Array)

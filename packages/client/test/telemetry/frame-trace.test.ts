@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ClientMessages } from '../../src/index.ts'
 import { FrameTrace } from '../../src/telemetry/frame-trace.ts'
-import { connectReply, pingReply } from '../frames.ts'
+import { connectReply, pingReply } from '../support/machine-frames.ts'
 
 test('FrameTrace reads a frame that comes in pieces, each in the same memory', () => {
   const frames: ClientMessages['zk:frame'][] = []

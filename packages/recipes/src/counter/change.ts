@@ -4,7 +4,7 @@ import { KeeperError } from '@zk/client'
 export interface CounterState {
   readonly value: bigint
   readonly version: number
-  /** Another one after the node was deleted and made again. */
+  /** It differs after the node was deleted and created again. */
   readonly czxid: bigint
   /** How many programs write to it now: each has a child of the node. */
   readonly writers: number

@@ -1,8 +1,8 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause } from '@zk/client/internal'
-import { NodeVanished } from '../queue/node-vanished.ts'
-import { throwUnlessTransient } from '../queue/retry.ts'
+import { NodeVanished } from '../calls/node-vanished.ts'
+import { throwUnlessTransient } from '../calls/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
 import { WriterNode } from './writer-node.ts'
 
@@ -19,8 +19,8 @@ interface Batch {
 }
 
 /**
- * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again. The
- * state behind it is undefined if it is not known.
+ * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again.
+ * `state` is the state after it; undefined if it is not known.
  */
 interface Written {
   readonly end: 'applied' | 'outrun' | 'refused'
@@ -31,7 +31,7 @@ export class CounterWriter {
   readonly #zk: ZooKeeper
   readonly #path: string
   readonly #acl: readonly ACL[] | undefined
-  /** In the order of the calls. A change leaves when it settles, and when its caller gives up. */
+  /** In the order of the calls. A change is removed when it settles, or when its caller gives up. */
   readonly #waiting = new Set<Change>()
   #isRunning = false
   #writes = 0
@@ -123,7 +123,7 @@ export class CounterWriter {
     return pause(this.#zk.runtime, delay, signal, detaching, wake)
   }
 
-  /** The changes that wait, up to one that fails behind others: it is tried again on what they leave. */
+  /** The changes that wait, up to one that fails after others: it is tried again on their result. */
   #batch({ value, version, czxid }: CounterState): Batch | undefined {
     const entries: Batch['entries'][number][] = []
     for (const change of this.#waiting) {

@@ -1,5 +1,5 @@
-// Looks for a cycle: from a node that waits, over the nodes that stand in its way, and those for which their tasks wait, to a node
-// of one's own.
+// Looks for a cycle: from a node that waits, through the nodes that block it and the nodes for which their tasks wait, to a node
+// of the own task.
 //
 //     a node waits for those ahead of it in its line that exclude it: the list shows it
 //     a node stays until its task has what it waits for:              its data shows it (marks.ts)
@@ -8,12 +8,12 @@ import { memoized } from '../memoized.ts'
 import type { DeadlockStep } from '../errors.ts'
 import { type ContenderName, type Kind, parseName } from '../queue/names.ts'
 import { nameIn, parentOf } from '../queue/own-node.ts'
-import { pinnedTo, retry } from '../queue/retry.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 import { exclusive, reader, writer } from '../queue/roles.ts'
 import { bySequence, isExhausted } from '../queue/sequences.ts'
 import { readMarks, relative } from './marks.ts'
 
-/** So many nodes are looked at in one search. */
+/** The largest number of nodes that one search follows. */
 const MOST_NODES = 1_000
 
 /** The kinds that a node of each kind waits for. */

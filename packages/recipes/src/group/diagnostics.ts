@@ -1,4 +1,4 @@
-// The messages of memberships. They are apart from those of locks, so that a program with locks alone does not have them.
+// The messages of memberships. They have a file of their own, so that a program with locks only does not load them.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'

@@ -1,10 +1,10 @@
-// The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the owner
-// of the node says whose it is, and writes and the delete name its version.
+// The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the
+// owner of the node is compared with the session, and writes and the delete have the version of the node.
 import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
 import { pause } from '@zk/client/internal'
-import { ifMissing } from '../queue/if-missing.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { SessionOptions } from '../calls/session-options.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
 
@@ -40,8 +40,8 @@ export class MemberNode {
   }
 
   /**
-   * Creates the node, and looks whose node is there, in one segment. So a lost answer, and a name that another member has, are
-   * seen alike: by the owner of the node.
+   * Creates the node, and looks whose node is there, in one segment. The owner of the node shows whether a create without an
+   * answer was executed, and whether another member has the name.
    */
   async create(data: Uint8Array, acl: readonly ACL[] | undefined): Promise<Creation> {
     this.#creating = this.#createAndLook(data, acl)

@@ -9,7 +9,7 @@ export class Lease {
   #from: Timestamp
   #length: () => number
 
-  /** `length` is called at each use, because a reconnection may give the session a smaller timeout. */
+  /** `length` is called at each use, because a reconnection may give the session a shorter timeout. */
   constructor(runtime: Runtime, from: Timestamp, length: () => number) {
     this.#runtime = runtime
     this.#from = from
@@ -44,8 +44,8 @@ export const leaseTimes = {
   proven: (T: number) => Math.floor(T * 0.98) - 50,
 
   /**
-   * How much of a lease must be left so that a grant needs no sync. A sync always gives more: a session is touched twice in
-   * each T/3, and the follower relay delay is T/3, so at least 0.31 T - 50 is left.
+   * How much of a lease must be left so that a grant needs no sync. With the default follower relay delay a sync gives more: p
+   * is at most 2/3 T old then, so at least 0.31 T - 50 is left.
    */
   recent: (T: number) => T / 4,
 
@@ -54,26 +54,25 @@ export const leaseTimes = {
 
   /**
    * The default follower relay delay: this long after a follower has answered a touch, it has relayed the touch. Leaders ask
-   * for touches every half tick, and T is at least two ticks. So T/3 is at least 4/3 of the time between two such questions.
+   * for touches every half tick. By default T is at least two ticks, so T/3 is at least 4/3 of the time between two questions.
    */
   relay: (T: number) => T / 3,
 
   /**
-   * The usual pause after a round was answered, before the next one. If the follower relay delay is above T/3 it is half of
-   * that delay: then the touches of a round were answered exactly that delay before the sync of the second round after it.
+   * The usual pause after a round was answered, before the next one. If the follower relay delay D is above T/3, the pause is
+   * D/2. The touches of a round are then at least D old at the second round after it, and serve as its p.
    */
   pause: (T: number, followerRelayDelay: number) => (followerRelayDelay <= T / 3 ? T / 3 : followerRelayDelay / 2),
 
   /**
-   * The pause before the next round: the `usual` pause, or half of `remaining` if the lease would end before that round is
-   * answered. This happens after a grant whose p is up to T/3 older than the follower relay delay. After some rounds with half
-   * of `remaining`, 0.49 T is left, which is enough for the usual pause. (With two thirds of `remaining`, 0.42 T would be left,
-   * and there would always be 3.6 rounds in T.)
+   * The pause before the next round is `usual`. If the lease would end before that round is answered, it is half of
+   * `remaining`. This happens after a grant with an old p. After some such rounds 0.49 T is left, which is enough for the
+   * usual pause. (With two thirds of `remaining`, 0.42 T would be left, and there would always be 3.6 rounds in T.)
    */
   next: (T: number, usual: number, remaining: number) =>
     remaining < usual + leaseTimes.round(T) ? remaining / 2 : usual,
 
-  /** The longest follower relay delay. If it were longer, p would be too old at the next round: p is 1.5 delays old then. */
+  /** The longest follower relay delay D. When a round begins, p is 1.5 D old: with a longer D too little of a lease is left. */
   longestRelay: (T: number) => T / 2,
 
   /** The pause after a failed round, and before a request is sent again for which the servers were too busy. */

@@ -1,6 +1,6 @@
 // Finds p: a touch of the session that the leader has certainly received, from which a lease is counted.
 //
-//     p      the last touch but one, of the touches that were answered at least the follower relay delay before the sync is sent
+//     p      the second-last of the touches that were answered at least the follower relay delay before the sync is sent
 //     sync   answered, on the same connection
 //
 // The leader learns of p before it receives any request that is sent on this connection after the sync's answer. If such a
@@ -11,7 +11,7 @@ import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { memoized } from '../memoized.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
-import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
+import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
 
 /** A touch that may be p: it proves a lease if a request that is sent on this connection from now on is committed. */
 export interface RelayedTouch {

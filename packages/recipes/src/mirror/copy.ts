@@ -65,14 +65,14 @@ export class Copy {
     this.#flush()
   }
 
-  /** Throws if so many nodes more are too many, unless some that are in the copy may be gone. */
+  /** Throws if `more` further nodes exceed a bound, unless nodes of the copy may be gone. */
   check(more: number, mayBeGone = () => false): void {
     const found = this.tree.size + more
     const { maxNodes } = this.#bounds
     if (found > maxNodes && !mayBeGone()) throw new MirrorTooLargeError(this.tree.root, 'maxNodes', maxNodes, found)
   }
 
-  /** The content is whole: as the servers have it, after it was not. */
+  /** The content is complete again. */
   whole(): void {
     for (const feed of this.#feeds) feed.whole()
   }

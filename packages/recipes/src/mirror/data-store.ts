@@ -13,7 +13,7 @@ export interface Place {
 
 interface Chunk {
   readonly bytes: Uint8Array
-  /** How many bytes were given away, from the start. */
+  /** How many bytes were allocated, from the start. */
   used: number
   /** How many of them hold data. */
   live: number

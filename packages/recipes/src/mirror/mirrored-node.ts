@@ -57,8 +57,8 @@ export interface Added {
 }
 
 /**
- * A node was written, or deleted and made again: then `node.stat.czxid` differs from that of `old`. Or its data may be read
- * if it could not be read before, or the other way round.
+ * A node was written, or deleted and created again: then `node.stat.czxid` differs from that of `old`. Or this client has got
+ * or lost the right to read its data.
  */
 export interface Changed {
   /** Distinguishes the changes. */
@@ -82,8 +82,8 @@ export interface Removed {
 }
 
 /**
- * The changes until here make the whole content: first after the initial content, then each time that the mirror has been
- * stale, and is whole again.
+ * The changes before this are the complete content. It comes after the initial content, and each time that a stale mirror is
+ * complete again.
  */
 export interface Ready {
   /** Distinguishes this from the changes. */

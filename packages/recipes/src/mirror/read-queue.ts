@@ -6,7 +6,7 @@ import { childPath, parentOf } from './tree.ts'
 
 /** How many reads may be under way. With so many a server always has some to answer, so more would gain nothing. */
 const WINDOW = 256
-/** So many events may wait in a small tree before all of it is compared. */
+/** If more events than this wait in a small tree, the whole tree is compared. */
 const LEAST_WAITING = 1_000
 
 /** What is to be read of a node, as bits. */
@@ -26,7 +26,7 @@ export interface Job {
   needs: number
   /** What has been reported since the reads began. */
   again: number
-  /** Counts what has been reported since; undefined if nothing has. */
+  /** The epoch of what has been reported since; undefined if nothing has. */
   againEpoch: Epoch | undefined
 }
 
@@ -70,18 +70,18 @@ export class ReadQueue {
     this.#epochs = epochs
   }
 
-  /** From now on what is to be read is read, and all nodes are compared first. */
+  /** Begins to read. All nodes are compared first. */
   start(reader: Reader): void {
     this.#reader = reader
     this.compareAll()
   }
 
-  /** What is to be read waits for the next `start`. */
+  /** Stops reading. What is to be read waits for the next `start`. */
   stop(): void {
     this.#reader = undefined
   }
 
-  /** Whether nodes beside that of this job are still to be compared. */
+  /** Whether other nodes than that of this job are still to be compared. */
   isComparing(job: Job): boolean {
     if (this.#comparison !== undefined) return true
     for (const each of this.#underWay.values()) if (each !== job && (each.needs & Needs.comparison) !== 0) return true
@@ -93,13 +93,13 @@ export class ReadQueue {
     if (!this.#paths.isInside(path)) return
     const { tree } = this.#copy
     if (this.#copy.hasPlaceFor(path)) return this.enqueue(path, needs)
-    // Its parent is not there, but may be read just now, too early to have it in its list. If the parent was not found yet
-    // either, its list is read later.
+    // Its parent is not in the copy. A read of the parent may be under way, too early to show this node in the list. If the
+    // parent was not found yet either, its list is read later.
     const parent = parentOf(path)
     if (this.#underWay.has(parent) && tree.find(parent) === undefined) this.enqueue(parent, Needs.comparison)
   }
 
-  /** Reads this of the path, or reads it again behind a read that is under way. It may be a part of older work. */
+  /** Reads what the path needs. If a read of it is under way, reads again after it. `epoch` is that of older work. */
   enqueue(path: string, needs: number, epoch?: Epoch): void {
     const job = this.#underWay.get(path)
     if (job !== undefined) {

@@ -11,7 +11,7 @@ const NONE = -1
 type WrittenStat = Pick<Stat, 'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'>
 
 export class Tree {
-  /** The path of the node on top. It is in the tree only if it exists. */
+  /** The path of the root. The root is in the tree only if it exists. */
   readonly root: string
   readonly #table = new NodeTable()
   #data = new DataStore()
@@ -123,7 +123,7 @@ export class Tree {
     return Uint32Array.from(ids)
   }
 
-  /** Adds a node that is not there, below one that is. `data` is undefined if it may not be read. */
+  /** Adds a new node below an existing one. `data` is undefined if it may not be read. */
   add(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const id = this.#table.add()
     const name = path === this.root ? '' : nameOf(path)
@@ -223,7 +223,7 @@ export function parentOf(path: string): string {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A string of its own: engines let a part of a string keep all of it in memory. */
+/** Copies the name: in engines a substring keeps the whole string in memory. */
 function nameOf(path: string): string {
   return decoder.decode(encoder.encode(path.slice(path.lastIndexOf('/') + 1)))
 }

@@ -22,7 +22,7 @@ export interface WatchListener {
   seen(zxid: bigint): void
   /** Changes may have been missed. Those from now on are not. */
   missed(): void
-  /** The watch is there no longer, although the session lives. */
+  /** The watch no longer exists, although the session lives. */
   lost(error: unknown): void
 }
 
@@ -49,7 +49,7 @@ export interface Watching {
   list<R>(path: string, options: CallOptions, handler: Handler<ListRead, R>): Promise<R>
   /** Keeps the watch that came with a read. */
   keep(path: string, kind: 'data' | 'list', read: Partial<Watched>): void
-  /** Whether a watch on the list of this node stands. */
+  /** Whether a watch on the list of this node is set. */
   watchesList(path: string): boolean
   /** The node is not mirrored any more. */
   forget(path: string): void
@@ -60,7 +60,7 @@ export interface Watching {
 export interface WatchedTree {
   readonly zk: ZooKeeper
   readonly root: string
-  /** Whether only the node on top is mirrored. */
+  /** Whether only the node of the path is mirrored. */
   readonly isFlat: boolean
 }
 

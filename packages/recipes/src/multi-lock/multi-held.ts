@@ -6,7 +6,7 @@ import { type OwnNodes, parentOf } from '../queue/own-node.ts'
 
 /** The locks of a `MultiLock`. They are held together: all are released together, and all are lost when the node of one is gone. */
 export class MultiHeld extends Held {
-  /** The token of each path. All were made in one transaction, so all are `fencingToken`, and each rises along its own path. */
+  /** The token of each path. All nodes were created in one transaction, so all tokens are equal to `fencingToken`. */
   readonly fencingTokens: ReadonlyMap<string, bigint>
 
   /** @internal */

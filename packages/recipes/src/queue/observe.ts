@@ -1,9 +1,9 @@
 // Which contender is first.
 import type { CallOptions, Watched } from '@zk/client'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { retryAcrossSessions } from './retry.ts'
+import { retryAcrossSessions } from '../calls/retry.ts'
 import { giveOrder } from './sequences.ts'
 
 export interface Observation {

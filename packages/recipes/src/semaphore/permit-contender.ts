@@ -7,28 +7,28 @@
 //
 // No grant exceeds the number that is stored when it is committed:
 //
-// 1. Only the first in `locks` adds to `leases`: one of ours in the transaction that deletes its node, Curator's while it has
-//    the mutex. So all that those before us have added was there when the last of them left `locks`.
+// 1. Only the first in `locks` adds to `leases`: a contender of this library in the transaction that deletes its node, one of
+//    Curator while it has the mutex. So when the last one before us had left `locks`, all before us had added their nodes.
 // 2. We list `leases` behind a read that shows that the last one has left. A session never reads an older state after a newer
 //    one, so this list has all of them. An event alone is not enough: another connection may lead to a server that has not
 //    seen it yet, and the list of that server may lack the leases of those before us. Then we wait for a commit, and list
 //    again.
-// 3. From then on no other adds, as long as our node exists, and the transaction fails if it does not exist. So there are at
-//    most as many nodes as in our list, however old that is. The check fails if the stored number is not that which we
-//    compared them with.
+// 3. After this list no other contender adds while our node exists. The transaction fails if our node does not exist. So there
+//    are at most as many nodes as in our list, however old the list is. The check fails if the stored number has changed since
+//    we compared it with the list.
 //
 // A transaction without an answer was executed if `leases` shows nodes with our uuid. It cannot be executed twice, nor after our
 // node in `locks` is gone.
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
-import { ifMissing } from '../queue/if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
-import { NodeVanished } from '../queue/node-vanished.ts'
+import { NodeVanished } from '../calls/node-vanished.ts'
 import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
 import type { Entry } from '../queue/line.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../queue/queue-lock.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import { type RelayedTouch, touchFor } from '../lease/relay.ts'
 import type { Leases } from './leases.ts'
 import type { Permits, StoredPermits } from './stored-permits.ts'
@@ -94,7 +94,7 @@ export class PermitContender implements Competitor {
   }
 
   async compete(): Promise<Grant> {
-    // The first in line reads it anyway. Here a wrong number is found before it queues.
+    // The first in line reads the number anyway. Here a wrong number is found before this contender queues.
     if (!this.#stored.isAgreed)
       checkRoom(this.#wanted, (await this.#stored.agree(this.session, this.#wanted.count)).permits)
     const { node, last } = await this.#contender.reachFront()

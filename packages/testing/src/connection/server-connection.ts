@@ -72,7 +72,7 @@ export class ServerConnection implements Connection {
   #state: 'new' | 'handshaking' | 'serving' | 'closed' = 'new'
   #handshake: Handshake | undefined
   /** Whether the bytes of the client are lost, because the connection is half-open. */
-  #isDeaf = false
+  #losesInput = false
   /**
    * The number of answers without a header. A real server does not count them, so their requests stay outstanding
    * (ServerCnxn.decrOutstandingAndCheckThrottle).
@@ -98,7 +98,7 @@ export class ServerConnection implements Connection {
   // --- from the client ----------------------------------------------------------------------------------------------
 
   received(bytes: Uint8Array): void {
-    if (this.#state === 'closed' || this.#isDeaf) return
+    if (this.#state === 'closed' || this.#losesInput) return
     this.silence.broken()
     this.#frames.push(bytes)
     this.#pump()
@@ -170,7 +170,7 @@ export class ServerConnection implements Connection {
   /** From now on input, output, or both are lost. Neither end notices. */
   halfOpen(loses: 'both' | 'requests' | 'replies'): void {
     if (loses !== 'requests') this.#outgoing.lose()
-    if (loses !== 'replies') this.#deafen()
+    if (loses !== 'replies') this.#loseInput()
   }
 
   /** Stops input and output until it thaws. Then all bytes that have waited pass, in order. */
@@ -234,13 +234,13 @@ export class ServerConnection implements Connection {
     if (this.#isPumping) return
     this.#isPumping = true
     try {
-      while ((this.#state === 'new' || this.#state === 'serving') && this.gate.isOpen && !this.#isDeaf) {
+      while ((this.#state === 'new' || this.#state === 'serving') && this.gate.isOpen && !this.#losesInput) {
         const text = this.#state === 'new' ? this.#frames.takeText() : undefined
         if (text !== undefined) return this.#text(text)
         const frame = this.#frames.next()
         if (frame === undefined) return
         if (!this.port.member.isServing()) return this.end('the member does not serve')
-        if (this.#state === 'new') this.#shakeHands(frame)
+        if (this.#state === 'new') this.#readHandshake(frame)
         else this.#request(frame)
       }
     } catch (error) {
@@ -261,7 +261,7 @@ export class ServerConnection implements Connection {
     this.end(`${word} was answered`)
   }
 
-  #shakeHands(frame: Uint8Array): void {
+  #readHandshake(frame: Uint8Array): void {
     const message = decodeClientFrame(frame, true) as ConnectMessage
     const { request } = message
     const rule = this.#ruleFor('connect', () => [], request.sessionId)
@@ -370,15 +370,15 @@ export class ServerConnection implements Connection {
     // Answers that are delayed still leave, hence `loseRest`.
     if (how === 'halfOpen') {
       this.#outgoing.loseRest()
-      return this.#deafen()
+      return this.#loseInput()
     }
     this.#outgoing.end(how)
     this.#over(how === 'end' ? 'a fault closed it' : 'a fault reset it')
   }
 
   /** From now on the bytes of the client are lost, including those that are not processed yet. */
-  #deafen(): void {
-    this.#isDeaf = true
+  #loseInput(): void {
+    this.#losesInput = true
     this.gate.remove()
   }
 

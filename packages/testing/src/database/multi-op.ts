@@ -2,7 +2,7 @@ import { type MultiOp, OpCode } from '@zk/wire'
 import { modeOf } from './create-mode.ts'
 import type { NodeOp } from './prepare-node.ts'
 
-/** Whether the operation is a read, which belongs into a multiRead: it makes a whole multi fail. */
+/** Whether the operation is a read of a multiRead. In a multi it makes the whole multi fail. */
 export const isRead = ({ type }: MultiOp): boolean => type === OpCode.getData || type === OpCode.getChildren
 
 /**

@@ -47,11 +47,11 @@ export function setWatches(
   const { persistentWatches = [], persistentRecursiveWatches = [] } = asked
   for (const path of persistentWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
-    watchForGood(tree, path, watcher, WatchMode.persistent)
+    setPersistentWatch(tree, path, watcher, WatchMode.persistent)
   }
   for (const path of persistentRecursiveWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
-    watchForGood(tree, path, watcher, WatchMode.recursive)
+    setPersistentWatch(tree, path, watcher, WatchMode.recursive)
   }
   return ErrorCode.Ok
 }
@@ -61,7 +61,7 @@ export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchR
   const added = modes.get(mode)
   // A real server takes null as a path, and fails at the second null.
   if (added === undefined || path === null) return ErrorCode.MarshallingError
-  watchForGood(tree, path, watcher, added)
+  setPersistentWatch(tree, path, watcher, added)
   return ErrorCode.Ok
 }
 
@@ -105,7 +105,7 @@ export function removeWatch(
  * Sets a persistent watch, in both tables. From 3.9 on a recursive watch is only in the table of data watches, which is
  * enough for its events.
  */
-function watchForGood(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
+function setPersistentWatch(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
   tree.dataWatches.add(path, watcher, mode)
   if (tree.watchModes === 'one' || mode !== WatchMode.recursive) tree.childWatches.add(path, watcher, mode)
 }
@@ -141,5 +141,5 @@ const modes: ReadonlyMap<number, number> = new Map([
   [AddWatchMode.PERSISTENT_RECURSIVE, WatchMode.recursive],
 ])
 
-/** In place of a list that is null: at a null the server fails, and reads nothing more. */
+/** Replaces a list that is null: at a null the server fails, and reads nothing more. */
 const NULL = [null] as const

@@ -5,7 +5,7 @@ import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
 import { FollowerServer } from './follower-server.ts'
 import type { Host } from './host.ts'
-import type { LeaderPacket, Sync } from './packets.ts'
+import type { LeaderPacket, NewLeader } from './packets.ts'
 import type { Process } from './process.ts'
 
 type State =
@@ -42,7 +42,7 @@ export class Follower implements End<LeaderPacket> {
 
   received(packet: LeaderPacket): void {
     this.#receivedAt = this.process.now
-    if (packet.type === 'sync') return this.#sync(packet)
+    if (packet.type === 'newLeader') return this.#sync(packet)
     const state = this.#state
     if (state.type !== 'syncing' && state.type !== 'serving') return
     const { server } = state
@@ -55,7 +55,7 @@ export class Follower implements End<LeaderPacket> {
         return this.#channel.toLeader({ type: 'ack', zxid: packet.entry.header.zxid })
       case 'commit':
         return server.committed(packet.zxid)
-      case 'syncDone':
+      case 'syncAnswered':
         return server.synced()
       case 'revalidated':
         return server.revalidated(packet.sessionId, packet.isValid)
@@ -78,7 +78,7 @@ export class Follower implements End<LeaderPacket> {
     this.#channel.closeByFollower()
   }
 
-  #sync({ epoch, base, entries, committed, config }: Sync): void {
+  #sync({ epoch, base, entries, committed, config }: NewLeader): void {
     const { database, settings } = this.#host
     // Since it connected, the member has accepted the epoch of a later leader.
     if (epoch < database.acceptedEpoch) return this.#leave('its leader is of an older epoch')
@@ -94,7 +94,7 @@ export class Follower implements End<LeaderPacket> {
     const server = new FollowerServer(this.#host, (packet) => this.#channel.toLeader(packet))
     this.#state = { type: 'syncing', server }
     this.#awaitSilence()
-    this.#channel.toLeader({ type: 'synced' })
+    this.#channel.toLeader({ type: 'ackNewLeader' })
   }
 
   #leave(reason: string): void {

@@ -89,7 +89,7 @@ export class Leader implements Quorum {
     const base = known === undefined ? database.snapshot() : undefined
     const entries = known ?? database.log.unapplied()
     channel.toFollower({
-      type: 'sync',
+      type: 'newLeader',
       epoch: this.epoch,
       base,
       entries,
@@ -178,7 +178,7 @@ export class Leader implements Quorum {
   }
 
   #sendSync(owner: Owner): void {
-    for (const handler of this.#handlers) if (handler === owner) handler.channel.toFollower({ type: 'syncDone' })
+    for (const handler of this.#handlers) if (handler === owner) handler.channel.toFollower({ type: 'syncAnswered' })
   }
 
   #send(packet: LeaderPacket): void {

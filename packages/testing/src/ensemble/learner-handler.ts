@@ -63,7 +63,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     switch (packet.type) {
       case 'followerInfo':
         return
-      case 'synced': {
+      case 'ackNewLeader': {
         if (this.#state.type !== 'syncing') return
         const { sent } = this.#state
         this.#state = { type: 'synced' }

@@ -35,7 +35,7 @@ type State =
   | { readonly type: 'following'; readonly follower: Follower }
 
 /** What a member needs of its ensemble. */
-export interface Surroundings {
+export interface MemberContext {
   readonly settings: Settings
   readonly network: Network
   readonly election: Election
@@ -52,7 +52,7 @@ export class Member {
   readonly name: string
   /** Its number in the ensemble (myid), from 1 on. */
   readonly id: number
-  readonly #around: Surroundings
+  readonly #context: MemberContext
   readonly #database: Database
   readonly #host: { -readonly [Key in keyof Host]: Host[Key] }
   #state: State = { type: 'looking' }
@@ -60,15 +60,15 @@ export class Member {
   #reportedRole: Role = 'looking'
 
   /** @internal */
-  constructor(name: string, id: number, around: Surroundings) {
+  constructor(name: string, id: number, context: MemberContext) {
     this.name = name
     this.id = id
-    this.#around = around
-    const { agenda, random } = around.settings
-    this.#database = new Database(around.settings)
+    this.#context = context
+    const { agenda, random } = context.settings
+    this.#database = new Database(context.settings)
     this.#host = {
       name,
-      settings: around.settings,
+      settings: context.settings,
       database: this.#database,
       process: new Process(agenda, random),
       lag: 0,
@@ -160,7 +160,7 @@ export class Member {
   /** Starts the process again, if it is down. */
   restart(): void {
     if (this.#state.type !== 'down') return
-    const { agenda, random } = this.#around.settings
+    const { agenda, random } = this.#context.settings
     this.#host.process = new Process(agenda, random)
     this.start()
   }
@@ -252,7 +252,7 @@ export class Member {
 
   /** @internal */
   start(): void {
-    const { settings } = this.#around
+    const { settings } = this.#context
     // A single member needs no election.
     if (settings.members.length > 1) return this.#look()
     this.#database.fastForward()
@@ -274,17 +274,17 @@ export class Member {
   /** @internal */
   follow(leader: string): void {
     this.#endReadOnly()
-    const channel = this.#around.network.open(this.name, leader)
-    channel.leaderEnd = this.#around.door(channel)
+    const channel = this.#context.network.open(this.name, leader)
+    channel.leaderEnd = this.#context.door(channel)
     this.#state = { type: 'following', follower: new Follower(this.#host, channel) }
   }
 
   #look(): void {
     const looking: State = { type: 'looking' }
     this.#become(looking)
-    const { readOnlyMode, tickTime } = this.#around.settings
+    const { readOnlyMode, tickTime } = this.#context.settings
     if (readOnlyMode) this.process.at(this.process.now + tickTime, () => this.#serveReadOnly(looking))
-    this.#around.election.enter(this)
+    this.#context.election.enter(this)
   }
 
   /** Called if the member has found no leader for a tick (QuorumPeer.run). */
@@ -329,7 +329,7 @@ export class Member {
   }
 
   #sessionIds(): SessionIds {
-    this.#ids = new SessionIds(this.id, this.#around.settings.wallNow(), this.#ids?.last)
+    this.#ids = new SessionIds(this.id, this.#context.settings.wallNow(), this.#ids?.last)
     return this.#ids
   }
 
@@ -337,6 +337,6 @@ export class Member {
     const { role } = this
     if (role === this.#reportedRole) return
     this.#reportedRole = role
-    this.#around.roleChanged(this.name, role)
+    this.#context.roleChanged(this.name, role)
   }
 }

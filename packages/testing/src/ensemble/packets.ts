@@ -7,8 +7,8 @@ import type { Snapshot } from './database.ts'
 /** Messages of a follower to its leader. */
 export type LearnerPacket =
   | { readonly type: 'followerInfo'; readonly member: string; readonly currentEpoch: number; readonly lastZxid: bigint }
-  /** Everything in the leader's `sync` is on the follower's disk (the ACK of NEWLEADER). */
-  | { readonly type: 'synced' }
+  /** Everything in the leader's `newLeader` is on the follower's disk. */
+  | { readonly type: 'ackNewLeader' }
   | { readonly type: 'ack'; readonly zxid: bigint }
   | { readonly type: 'request'; readonly request: ServerRequest }
   | { readonly type: 'revalidate'; readonly sessionId: bigint; readonly timeOut: number }
@@ -17,20 +17,18 @@ export type LearnerPacket =
 
 /** Messages of a leader to a follower. */
 export type LeaderPacket =
-  | Sync
+  | NewLeader
   | { readonly type: 'upToDate' }
   | { readonly type: 'proposal'; readonly entry: LoggedTxn }
   | { readonly type: 'commit'; readonly zxid: bigint }
   /** The answer to the oldest unanswered `sync` request of the follower. */
-  | { readonly type: 'syncDone' }
+  | { readonly type: 'syncAnswered' }
   | { readonly type: 'revalidated'; readonly sessionId: bigint; readonly isValid: boolean }
   | { readonly type: 'ping' }
 
-/**
- * What a follower lacks, as entries or as a snapshot (DIFF, SNAP; TRUNC is done by a snapshot). It also stands for NEWLEADER.
- */
-export interface Sync {
-  readonly type: 'sync'
+/** NEWLEADER, with what the follower lacks: entries or a snapshot (DIFF, SNAP; a snapshot replaces TRUNC). */
+export interface NewLeader {
+  readonly type: 'newLeader'
   readonly epoch: number
   /** If there is a snapshot, it replaces everything that the follower has. */
   readonly base: Snapshot | undefined

@@ -23,8 +23,8 @@ export class Preparer {
     this.#zxid = zxid
   }
 
-  /** Gives a write its `entry`, which may be a refusal. Sets `refused` for others. `operators` is an operator's change. */
-  prepare(pending: Pending, operators?: Txn): void {
+  /** Sets `entry` of a write (it may be a refusal), and `refused` of a read. `operatorTxn` is a change that an operator makes. */
+  prepare(pending: Pending, operatorTxn?: Txn): void {
     if (pending.isThrottled) return
     const { request, owner } = pending
     const { sessionId, message } = request
@@ -34,10 +34,9 @@ export class Preparer {
     }
     const zxid = ++this.#zxid
     const header = { sessionId, cxid: message.xid, zxid, time: Math.floor(this.#wallNow()) }
-    pending.entry = { header, txn: operators ?? this.#txn(pending, zxid) }
+    pending.entry = { header, txn: operatorTxn ?? this.#txn(pending, zxid) }
   }
 
-  /** The transaction has been applied. */
   applied(zxid: bigint): void {
     this.#preparation.applied(zxid)
   }
@@ -48,7 +47,7 @@ export class Preparer {
       const txn = this.#preparation.prepare(request, zxid)
       if (txn.type !== 'createSession') return txn
       this.#sessions.track(sessionId, txn.timeOut)
-      // If the session exists already, its owner is not checked: this owner replaces it.
+      // If the session exists already, the new owner replaces the old one unchecked.
       const isOpen = owner === undefined || this.#sessions.setOwner(sessionId, owner)
       return isOpen ? txn : this.#preparation.refuse(request, ErrorCode.SessionExpired)
     }

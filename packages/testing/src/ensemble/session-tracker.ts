@@ -21,7 +21,8 @@ export class SessionTracker {
   readonly #queue: ExpiryQueue<TrackedSession>
   readonly #sessions = new Map<bigint, TrackedSession>()
   readonly #expire: (id: bigint) => void
-  #state: 'idle' | 'counting' | 'stopped' = 'idle'
+  /** Whether the next poll for expired sessions is scheduled. */
+  #state: 'idle' | 'scheduled' | 'stopped' = 'idle'
 
   /** Each leader makes a new tracker, so the timeout of every session starts anew. */
   constructor(process: Process, tickTime: number, sessions: ReadonlyMap<bigint, number>, expire: (id: bigint) => void) {
@@ -46,10 +47,10 @@ export class SessionTracker {
     const session = { id, isClosing: false, owner: undefined, expiresAt: 0 }
     this.#sessions.set(id, session)
     this.#queue.add(session, this.#process.now, timeOut)
-    if (this.#state === 'idle') this.#count()
+    if (this.#state === 'idle') this.#schedule()
   }
 
-  /** Restarts the timeout of the session. `timeOut` is that of the present connection. */
+  /** Restarts the timeout: that of the present connection. Returns false if the session is unknown or closing. */
   touch(id: bigint, timeOut: number): boolean {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return false
@@ -88,8 +89,8 @@ export class SessionTracker {
     this.#state = 'stopped'
   }
 
-  #count(): void {
-    this.#state = 'counting'
+  #schedule(): void {
+    this.#state = 'scheduled'
     this.#process.at(this.#queue.next, () => this.#poll(), 'tracker')
   }
 
@@ -101,7 +102,7 @@ export class SessionTracker {
       }
     }
     if (this.#state === 'stopped') return
-    if (this.#queue.size > 0) this.#count()
+    if (this.#queue.size > 0) this.#schedule()
     else this.#state = 'idle'
   }
 }

@@ -46,7 +46,7 @@ function silent(line: Line, { ended, closing }: Term, story: Story): Violation[]
     { invariant: 'P4', at, what: `client ${client} at ${server}: ${what}` },
   ]
   if (gap !== -1) return wrong(times[gap]!, 'nothing was received for more than 2/3 T')
-  // Credentials are answered apart, and nothing waits for them. An answer that cannot be read is one all the same.
+  // Credentials are answered apart, and nothing waits for them. An answer that cannot be read counts, too.
   const unread = frames.find(({ way, message }) => way === 'down' && message === undefined)?.order ?? Infinity
   const asked = sendingsOn(line).filter(({ sent }) => sent.message.op !== 'auth' && sent.order < unread)
   const unanswered = asked.find(({ sent, reply }) => {

@@ -8,7 +8,7 @@ import type { Played } from '../../history/played.ts'
  * timeouts. Nothing is left: no timer, no connection, no listener on a signal, no watch at a server. Nothing fails for an
  * unexpected reason.
  */
-export const nothingHangs: Check = (played) => [...lateCalls(played), ...connecting(played), ...leftovers(played)]
+export const nothingHangs: Check = (played) => [...lateCalls(played), ...lateEnds(played), ...leftovers(played)]
 
 function lateCalls(played: Played): Violation[] {
   const story = storyOf(played)
@@ -19,13 +19,13 @@ function lateCalls(played: Played): Violation[] {
     const at = settled?.at ?? story.over(called.client)
     if (at > latest(story, called.client, called.at, called.timeout, at)) return wrong('is not settled in time')
     const isTimeout = settled?.outcome.how === 'rejected' && settled.outcome.code === 'RequestTimeout'
-    if (isTimeout && at < earliest(called.at, called.timeout)) return wrong('is called late before its time')
+    if (isTimeout && at < earliest(called.at, called.timeout)) return wrong('times out too early')
     return []
   })
 }
 
-/** `connect` and `close`, each from its beginning to its end. */
-function connecting(played: Played): Violation[] {
+/** Calls of `connect` and `close` that end too late. */
+function lateEnds(played: Played): Violation[] {
   const story = storyOf(played)
   return played.history.flatMap((each, index): Violation[] => {
     if (each.type !== 'connecting' && each.type !== 'closing') return []

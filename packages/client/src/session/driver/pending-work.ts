@@ -1,6 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.ts'
 
-/** Work that was passed to `Session.waitUntil`, for which `detach` waits. Each piece of work may need several calls. */
+/** Work that was passed to `Session.waitUntil`. `detach` waits for it. */
 export class PendingWork {
   readonly #work = new Set<Promise<unknown>>()
 

@@ -69,14 +69,14 @@ export class ServerLink {
     this.#writable = this.#connection!.write(bytes)
   }
 
-  /** Ends the look-up or the connection. Its handler is not called any more. */
+  /** Ends the look-up or the connection. Their handlers are not called any more. */
   hangUp(): void {
     this.#endLookUp()
     this.#connection?.close()
     this.#connection = undefined
   }
 
-  /** Asks a server whether it takes writes. `random`, from 0 to below 1, chooses one of the addresses of its host name. */
+  /** Asks a server whether it takes writes. `random`, from 0 to below 1, chooses one of the addresses of the host name. */
   probe(server: ServerAddress, random: number, answered: (answer: string | undefined, target: Target) => void): void {
     const ask = (target: Target) => {
       let isOver = false
@@ -104,7 +104,7 @@ export class ServerLink {
   }
 }
 
-/** Lets the runtime look up a host name. Once the returned function was called, the handler is not called any more. */
+/** Lets the runtime look up a host name. The returned function ends this: then the handler is not called any more. */
 function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => void {
   let isOver = false
   const once = (handle: () => void) => {
@@ -130,9 +130,9 @@ const QUESTION = new TextEncoder().encode('isro')
 const ANSWER_SIZE = 2
 
 /**
- * Sends the four-letter word `isro`. A server that takes writes answers `rw`, a read-only server `ro`, a server that does
- * not serve `null`. `answered` is called once, with the first two characters of the answer, or with undefined if the
- * connection fails before. Once the returned function was called, `answered` is not called any more.
+ * Sends the four-letter word `isro`. The answer is `rw` if the server takes writes, `ro` if it is read-only, and `null` if it
+ * serves nothing. `answered` is called once, with the first two characters of the answer, or with undefined if the connection
+ * fails before. The returned function ends this: then `answered` is not called any more.
  */
 function probe(dial: Dial, target: DialTarget, answered: (answer: string | undefined) => void): () => void {
   let connection: RuntimeConnection | undefined

@@ -1,4 +1,4 @@
-// Drives a SessionMachine: owns its socket and its one timer, and carries out its outputs.
+// Drives a SessionMachine: owns its connection and its one timer, and performs its outputs.
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { LateAbort, onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
@@ -50,7 +50,7 @@ export class SessionDriver implements Session {
   readonly #closeCalls: (() => void)[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
-  /** How many bytes of memory were filled with frames so far. */
+  /** The bytes of all earlier pieces of memory. */
   #frameBytesTaken = 0
   #connection: OwnConnection | undefined
   #wasConnected = false
@@ -136,7 +136,7 @@ export class SessionDriver implements Session {
     return this.#machine.pipeline.flow
   }
 
-  /** Makes a request and queues it before it returns. Settles with the result of the request. */
+  /** Makes a request, and queues it at once. Settles with the result of the request. */
   call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(prepared, waiting, (request) => this.#machine.submit(request))
   }
@@ -154,8 +154,8 @@ export class SessionDriver implements Session {
   }
 
   /**
-   * Removes and notifies the watchers of a path, as the server knows it: one-shot watchers in these tables, persistent watchers
-   * of these modes. False if there were none.
+   * Removes and notifies the watchers of a path (the server's path): one-shot watchers in these tables, persistent watchers of
+   * these modes. False if there were none.
    */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
@@ -237,10 +237,10 @@ export class SessionDriver implements Session {
     this.#run([])
   }
 
-  // --- carrying out the outputs of the machine ------------------------------------------------------------------
+  // --- performing the outputs of the machine --------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // Code that is called for an output may call this method again. Then the outer call carries out these outputs, too.
+    // Code that is called for an output may call this method again. Then the outer call performs these outputs, too.
     if (outputs.length > 0 && !this.#outputs.do(outputs)) return
     this.#flushSoon()
   }
@@ -370,7 +370,7 @@ export class SessionDriver implements Session {
     return this.#frames
   }
 
-  /** Sends in a microtask, once in each turn: so the requests of the turn leave together. Then it sets the timer. */
+  /** Sends all requests of a turn together, in a microtask. Then frees the memory of those that wait, and sets the timer. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true

@@ -1,6 +1,6 @@
 // The touches of one connection: when they were sent, and when they were answered. A lease is counted from a touch. A server
 // touches a session for each request and ping that it accepts for processing, even if the answer is an error
-// (ZooKeeperServer.submitRequestNow). It does not for credentials and SASL packets, which it answers by itself
+// (ZooKeeperServer.submitRequestNow). Credentials and SASL packets do not touch the session: the server answers them by itself
 // (processPacket). SessionMachine.transmit counts the touches that are sent.
 import type { Timestamp } from '../../timestamp.ts'
 

@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest'
-import { Ensemble } from '../src/ensemble/index.ts'
-import type { EnsembleDescription } from '../src/ensemble/index.ts'
+import { Ensemble } from '../../src/ensemble/index.ts'
+import type { EnsembleDescription } from '../../src/ensemble/index.ts'
 
 /** `describe` for tests with this run's ensemble; skipped without one. */
 export function describeEnsemble(name: string, body: (ensemble: Ensemble) => void): void {

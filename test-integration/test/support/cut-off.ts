@@ -10,9 +10,9 @@ import {
   type LossReason,
   type ZooKeeper,
 } from '@zk/recipes'
-import type { Random } from '../src/differential/random.ts'
-import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
-import { machineTime } from '../src/history/index.ts'
+import type { Random } from '../../src/differential/random.ts'
+import { type Ensemble, type EnsembleNode, until } from '../../src/ensemble/index.ts'
+import { machineTime } from '../../src/history/index.ts'
 
 /** What one holder and its waiting contender observed. Times in ms, on the clock they share. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import type { Stat as WireStat } from '@zk/wire'
-import type { Stat } from '../src/operations/stat.ts'
+import type { Stat } from '../../src/operations/stat.ts'
 
 /** A Stat whose fields all differ, as on the wire. */
 export const wireStat: WireStat = {

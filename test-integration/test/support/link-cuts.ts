@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Held, KeeperError, Lock, type ZooKeeper } from '@zk/recipes'
 import { Contest, type HolderOptions, type Recipe, type Rivals } from './rivals.ts'
-import type { Random } from '../src/differential/random.ts'
-import type { EnsembleNode } from '../src/ensemble/index.ts'
-import { machineTime } from '../src/history/index.ts'
-import type { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
+import type { Random } from '../../src/differential/random.ts'
+import type { EnsembleNode } from '../../src/ensemble/index.ts'
+import { machineTime } from '../../src/history/index.ts'
+import type { LinkedEnsemble } from '../../src/links/linked-ensemble.ts'
 
 /** What a holder does while links stall: it has held for long, or is granted, or downgrades to a reader. */
 const whats = ['grant', 'hold', 'downgrade', 'election', 'permit'] as const

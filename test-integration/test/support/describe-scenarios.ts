@@ -1,8 +1,15 @@
 import type { ServerVersion } from '@zk/testing'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { Ensemble } from '../src/ensemble/index.ts'
-import { atRest, InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../src/scenario/index.ts'
-import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped } from '../src/versions/index.ts'
+import { Ensemble } from '../../src/ensemble/index.ts'
+import { atRest, InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../../src/scenario/index.ts'
+import {
+  compare,
+  type Difference,
+  generalDifferences,
+  type Halt,
+  isBefore,
+  isStopped,
+} from '../../src/versions/index.ts'
 
 declare module 'vitest' {
   interface TaskMeta {

@@ -14,7 +14,7 @@ import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 
 /** The sessions of a client, one after the other: when one has expired, the next one is opened. */
-export class Sessions {
+export class SessionChain {
   readonly runtime: Runtime
   readonly telemetry: Telemetry
   #servers: readonly ServerAddress[]

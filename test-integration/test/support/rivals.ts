@@ -13,8 +13,8 @@ import {
   type ZooKeeper,
 } from '@zk/recipes'
 import { caughtUp } from './clients.ts'
-import { type EnsembleNode, until } from '../src/ensemble/index.ts'
-import { machineTime } from '../src/history/index.ts'
+import { type EnsembleNode, until } from '../../src/ensemble/index.ts'
+import { machineTime } from '../../src/history/index.ts'
 
 export type Recipe = 'lock' | 'shared' | 'election' | 'semaphore'
 

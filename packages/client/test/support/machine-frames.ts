@@ -1,7 +1,7 @@
 // Frames without their lengths, and what is in the bytes of a client.
 import { FrameDecoder, Xid } from '@zk/wire'
-import { type Handshake, handshakeFrame, replyFrame } from './support/frames.ts'
-import { readRequest, type ReceivedRequest } from './support/requests.ts'
+import { type Handshake, handshakeFrame, replyFrame } from './frames.ts'
+import { readRequest, type ReceivedRequest } from './requests.ts'
 
 export const SESSION_ID = 0x1234n
 export const passwd = new Uint8Array(16).fill(7)

@@ -1,5 +1,5 @@
-import type { Turn } from '../src/history/index.ts'
-import type { HoldReport, LockName, Span, Stall, Told } from '../src/stalls/stall.ts'
+import type { Turn } from '../../src/history/index.ts'
+import type { HoldReport, LockName, Span, Stall, Told } from '../../src/stalls/stall.ts'
 
 export interface Holding extends HoldReport {
   /** When the waiting contender was granted. */

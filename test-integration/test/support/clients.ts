@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { connect, KeeperError, type ConnectOptions, type ZooKeeper } from '@zk/client'
-import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
-import { Proxy } from '../src/proxy/index.ts'
+import type { Ensemble, EnsembleNode } from '../../src/ensemble/index.ts'
+import { Proxy } from '../../src/proxy/index.ts'
 
 /** A node of the ensemble, or a proxy in front of one. */
 export interface Server {

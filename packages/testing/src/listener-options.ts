@@ -61,7 +61,7 @@ const LEAST_START_TIMEOUT = 30_000
  * Checks `host`, `ports`, `tls` and the names of all options. Returns all options, and the default of `host`. Throws a
  * `TypeError` that names the wrong option and says what would be right.
  */
-export function checkListening(all: ListenOptions) {
+export function checkListenOptions(all: ListenOptions) {
   checkKeys('an ensemble', all, [...ENSEMBLE_OPTIONS, 'host', 'ports', 'tls'])
   const { host = LOCALHOST, ports, tls, ...options } = all
   if (typeof host !== 'string' || host.trim() === '') {
@@ -97,12 +97,3 @@ export function bracketed(host: string): string {
 export function distinguishedName(subject: string | undefined): string | undefined {
   return subject?.split('\n').reverse().join(',')
 }
-
-/** A call that waits for a condition. */
-export interface Waiter {
-  readonly isDone: () => boolean
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
-export const closedError = () => new Error('the ensemble is closed')

@@ -1,4 +1,4 @@
-import { phases, transitions } from '../src/session/protocol/states.ts'
+import { phases, transitions } from '../../src/session/protocol/states.ts'
 
 /** The tables of `states.ts` as Mermaid diagrams: what stands in ARCHITECTURE.md. */
 export function stateDiagrams(): string {

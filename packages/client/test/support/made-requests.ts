@@ -1,10 +1,10 @@
 import { setWatchesRequests } from '@zk/wire'
 import { GetDataRequest, OpCode, SetDataRequest, SyncRequest, type Writer } from '@zk/wire'
-import { setWatchesRequest } from '../src/session/requests/internal-requests.ts'
-import { Request, type RequestInit } from '../src/session/requests/request.ts'
-import type { RequestQueue } from '../src/session/requests/request-queue.ts'
-import { Segment } from '../src/session/requests/segment.ts'
-import type { OneShotWatcher, OneShotOutcome, WatchKind } from '../src/session/watches/watchers.ts'
+import { setWatchesRequest } from '../../src/session/requests/internal-requests.ts'
+import { Request, type RequestInit } from '../../src/session/requests/request.ts'
+import type { RequestQueue } from '../../src/session/requests/request-queue.ts'
+import { Segment } from '../../src/session/requests/segment.ts'
+import type { OneShotWatcher, OneShotOutcome, WatchKind } from '../../src/session/watches/watchers.ts'
 
 type Given = Partial<RequestInit>
 

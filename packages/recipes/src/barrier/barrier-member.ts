@@ -14,13 +14,13 @@ import {
 } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { EphemeralNode } from '../ephemeral-node.ts'
-import { ifMissing } from '../queue/if-missing.ts'
-import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
-import { pinnedTo, retry, retryAcrossSessions } from '../queue/retry.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
+import { pinnedTo, retry, retryAcrossSessions } from '../calls/retry.ts'
 
 const READY = 'ready'
 
-export interface MemberOptions {
+export interface BarrierMemberOptions {
   readonly size: number
   /** The beginning of the node's name. */
   readonly prefix: string
@@ -40,11 +40,11 @@ interface Round {
   readonly isFirst: boolean
 }
 
-export class Member {
+export class BarrierMember {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #barrier: string
-  readonly #options: MemberOptions
+  readonly #options: BarrierMemberOptions
   readonly #node: EphemeralNode
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #gone = new AbortController()
@@ -56,7 +56,7 @@ export class Member {
   /** Its node is not needed any more. */
   #isOver = false
 
-  constructor(zk: ZooKeeper, barrier: string, options: MemberOptions) {
+  constructor(zk: ZooKeeper, barrier: string, options: BarrierMemberOptions) {
     this.#zk = zk
     this.#barrier = barrier
     this.#options = options

@@ -1,4 +1,4 @@
-import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
+import type { Ensemble, EnsembleNode } from '../../src/ensemble/index.ts'
 
 /**
  * Kills one node after the other, the leader first, and starts each again, until stopped; then waits until the ensemble is

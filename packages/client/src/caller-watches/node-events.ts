@@ -6,12 +6,11 @@ import { EventQueue, OVER } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { checkBoolean } from '../operations/arguments.ts'
 import { prepare } from '../operations/operation.ts'
-import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
-import type { Sessions } from '../sessions.ts'
+import type { SessionChain } from '../session-chain.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
-import type { CallOptions } from '../call-options.ts'
+import { type CallOptions, checkCallOptions, optionNames } from '../call-options.ts'
 
 /** Events may have been missed: read the nodes again. Events that happen after you have received the gap are not missed. */
 export interface Gap {
@@ -72,7 +71,7 @@ export class NodeEventsSource implements NodeEvents {
   readonly #watch: PersistentWatch
   readonly #queue: EventQueue<PersistentWatchEvent>
 
-  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
+  constructor(sessions: SessionChain, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
     checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
     const { recursive = false, maxQueued = MAX_QUEUED } = options
     checkBoolean('recursive', recursive)
@@ -128,7 +127,7 @@ export class NodeEventsSource implements NodeEvents {
  */
 export class PersistentWatch {
   readonly options: WatchOptions & CallOptions
-  readonly #sessions: Sessions
+  readonly #sessions: SessionChain
   readonly #chroot: Chroot
   readonly #path: string
   readonly #absolute: string
@@ -142,7 +141,13 @@ export class PersistentWatch {
   /** Aborts the requests that the watch itself makes. */
   readonly #left = new AbortController()
 
-  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions, sink: EventSink) {
+  constructor(
+    sessions: SessionChain,
+    chroot: Chroot,
+    path: string,
+    options: WatchOptions & CallOptions,
+    sink: EventSink,
+  ) {
     this.options = options
     this.#sessions = sessions
     this.#chroot = chroot
