@@ -2,9 +2,9 @@ import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, t
 import { checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkACL, checkPlace, checkWait } from './checks.ts'
-import { createWithParents } from './queue/create-with-parents.ts'
-import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
-import { WaitLimit, within } from './queue/wait.ts'
+import { createWithParents } from './calls/create-with-parents.ts'
+import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
+import { WaitLimit, within } from './calls/wait.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {

@@ -4,8 +4,8 @@ import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkACL, checkData, checkPlace, checkWait } from './checks.ts'
-import { NodeVanished } from './queue/node-vanished.ts'
-import { WaitLimit } from './queue/wait.ts'
+import { NodeVanished } from './calls/node-vanished.ts'
+import { WaitLimit } from './calls/wait.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {

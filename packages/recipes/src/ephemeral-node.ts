@@ -1,10 +1,10 @@
 import { type ACL, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
-import { createWithParents } from './queue/create-with-parents.ts'
-import { ifMissing } from './queue/if-missing.ts'
-import { NodeVanished } from './queue/node-vanished.ts'
-import { pinnedTo, retry } from './queue/retry.ts'
-import { SessionOptions } from './queue/session-options.ts'
+import { createWithParents } from './calls/create-with-parents.ts'
+import { ifMissing } from './calls/if-missing.ts'
+import { NodeVanished } from './calls/node-vanished.ts'
+import { pinnedTo, retry } from './calls/retry.ts'
+import { SessionOptions } from './calls/session-options.ts'
 
 /** An ephemeral node of one session. Its name has a uuid, so it is created once, even if replies are lost. */
 export class EphemeralNode {

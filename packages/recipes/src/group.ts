@@ -3,9 +3,9 @@ import { checkCall, checkGroup, checkName } from './group/checks.ts'
 import { type Member, readMember } from './group/member.ts'
 import { Membership } from './group/membership.ts'
 import { WatchedMembers } from './group/watched-members.ts'
-import { ifMissing } from './queue/if-missing.ts'
-import { retry } from './queue/retry.ts'
-import { undefinedIfAborted, within } from './queue/wait.ts'
+import { ifMissing } from './calls/if-missing.ts'
+import { retry } from './calls/retry.ts'
+import { undefinedIfAborted, within } from './calls/wait.ts'
 
 /** The nodes of the members. */
 export interface GroupOptions {

@@ -11,9 +11,9 @@ import {
   type ServiceInstance,
 } from './group/service-instance.ts'
 import { Group } from './group.ts'
-import { ifMissing } from './queue/if-missing.ts'
-import { retry } from './queue/retry.ts'
-import { within } from './queue/wait.ts'
+import { ifMissing } from './calls/if-missing.ts'
+import { retry } from './calls/retry.ts'
+import { within } from './calls/wait.ts'
 
 /** An instance whose node cannot be read. */
 export interface UnreadableInstance {

@@ -14,9 +14,9 @@ import {
 } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { EphemeralNode } from '../ephemeral-node.ts'
-import { ifMissing } from '../queue/if-missing.ts'
-import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
-import { pinnedTo, retry, retryAcrossSessions } from '../queue/retry.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
+import { pinnedTo, retry, retryAcrossSessions } from '../calls/retry.ts'
 
 const READY = 'ready'
 

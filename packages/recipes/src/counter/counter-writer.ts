@@ -1,7 +1,7 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { NodeVanished } from '../queue/node-vanished.ts'
-import { pause, throwUnlessTransient } from '../queue/retry.ts'
+import { NodeVanished } from '../calls/node-vanished.ts'
+import { pause, throwUnlessTransient } from '../calls/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
 import { WriterNode } from './writer-node.ts'
 

@@ -3,9 +3,9 @@
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { EphemeralNode } from '../ephemeral-node.ts'
-import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
-import { createWithParents } from '../queue/create-with-parents.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
+import { createWithParents } from '../calls/create-with-parents.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
 

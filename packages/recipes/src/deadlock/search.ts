@@ -7,7 +7,7 @@ import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk
 import type { DeadlockStep } from '../errors.ts'
 import { type ContenderName, type Kind, parseName } from '../queue/names.ts'
 import { nameIn, parentOf } from '../queue/own-node.ts'
-import { pinnedTo, retry } from '../queue/retry.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 import { exclusive, reader, writer } from '../queue/roles.ts'
 import { isExhausted } from '../queue/sequences.ts'
 import { readMarks, relative } from './marks.ts'

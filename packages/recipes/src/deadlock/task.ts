@@ -9,7 +9,7 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { type DeadlockStep, WouldDeadlockError } from '../errors.ts'
 import type { Detection } from '../hold-options.ts'
 import { type OwnNodes, parentOf } from '../queue/own-node.ts'
-import { pinnedTo, retry } from '../queue/retry.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 import { absolute, markOf, marksBeside, relative, withMarks } from './marks.ts'
 import { Search } from './search.ts'
 

@@ -1,9 +1,9 @@
 // The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the
 // owner of the node is compared with the session, and writes and the delete have the version of the node.
 import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
-import { ifMissing } from '../queue/if-missing.ts'
-import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { pause, pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { SessionOptions } from '../calls/session-options.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
 

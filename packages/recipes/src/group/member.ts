@@ -1,8 +1,8 @@
 // A member of a group, as its node shows it.
 import { type CallOptions, KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import { hex, wasAborted } from '@zk/client/internal'
-import { ifMissing } from '../queue/if-missing.ts'
-import { retry } from '../queue/retry.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { retry } from '../calls/retry.ts'
 
 const utf8 = new TextDecoder()
 

@@ -9,9 +9,9 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { hex, onAbort } from '@zk/client/internal'
-import { ifMissing } from '../queue/if-missing.ts'
-import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import { undefinedIfAborted, WaitLimit } from '../queue/wait.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { pause, pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { undefinedIfAborted, WaitLimit } from '../calls/wait.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'

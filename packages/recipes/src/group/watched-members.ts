@@ -2,9 +2,9 @@
 // costs the reads that it makes necessary, and no more.
 import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
-import { ifMissing } from '../queue/if-missing.ts'
-import { retry } from '../queue/retry.ts'
-import { WaitLimit } from '../queue/wait.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { retry } from '../calls/retry.ts'
+import { WaitLimit } from '../calls/wait.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 
 /** Something that was read, until its watch fires. */

@@ -5,12 +5,12 @@
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
-import { NodeVanished } from '../queue/node-vanished.ts'
-import type { WaitLimit } from '../queue/wait.ts'
+import { NodeVanished } from '../calls/node-vanished.ts'
+import type { WaitLimit } from '../calls/wait.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
-import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
+import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
 
 /** What a round checks: it is there if all of its nodes are. */
 export interface Checked {

@@ -10,7 +10,7 @@ import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
-import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
+import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
 
 /** A touch that may be p: it proves a lease if a request that is sent on this connection from now on is committed. */
 export interface RelayedTouch {

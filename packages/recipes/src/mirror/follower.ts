@@ -8,7 +8,7 @@
 // missing that is older than anything that was seen.
 import { type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, wasAborted } from '@zk/client/internal'
-import { retry } from '../queue/retry.ts'
+import { retry } from '../calls/retry.ts'
 import type { Copy } from './copy.ts'
 import { Epochs } from './epochs.ts'
 import { MirroredPaths, type PathOptions } from './mirrored-paths.ts'

@@ -1,7 +1,7 @@
 // The reads of one path in one session, and what their replies change in the copy.
 import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
-import { retry } from '../queue/retry.ts'
+import { retry } from '../calls/retry.ts'
 import type { Copy } from './copy.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { type Job, Needs, type ReadQueue } from './read-queue.ts'

@@ -7,12 +7,12 @@ import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import type { ContenderList } from './contender-list.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
-import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
 import { OwnNodeWatch } from './own-node-watch.ts'
 import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
-import { pinnedTo, retry } from './retry.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]

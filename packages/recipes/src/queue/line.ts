@@ -1,13 +1,13 @@
 // A contender's place in one queue: which others are ahead of its node there, and the wait until none of them blocks it.
 import type { CallOptions, NodeData, Session, Watched, ZooKeeper } from '@zk/client'
 import type { Ahead, ContenderList } from './contender-list.ts'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
-import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
 import type { OwnNode } from './own-node.ts'
 import { Predecessors } from './predecessors.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { pinnedTo, retry } from './retry.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 import type { Role } from './roles.ts'
 
 /** A queue, and what a contender is in it. */

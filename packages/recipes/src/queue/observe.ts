@@ -1,9 +1,9 @@
 // Watches which contender is first. It is woken only if that may have changed, not by each contender that comes or goes.
 import type { CallOptions, Watched } from '@zk/client'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { retryAcrossSessions } from './retry.ts'
+import { retryAcrossSessions } from '../calls/retry.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined

@@ -1,7 +1,7 @@
 // Watches a holder's node, to notice that another client has deleted it.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
-import { ifMissing } from './if-missing.ts'
-import { pinnedTo, retry } from './retry.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { pinnedTo, retry } from '../calls/retry.ts'
 
 /** The time in ms from the grant to the watch. So shorter holds need no watch. */
 const OWN_WATCH_AFTER = 50

@@ -2,8 +2,8 @@
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
-import { pause, retry } from './retry.ts'
-import { SessionOptions } from './session-options.ts'
+import { pause, retry } from '../calls/retry.ts'
+import { SessionOptions } from '../calls/session-options.ts'
 
 /** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000

@@ -3,11 +3,11 @@
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
 import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
 import type { Queue } from './queue.ts'
-import { throwUnlessTransient, pinnedTo, retry } from './retry.ts'
+import { throwUnlessTransient, pinnedTo, retry } from '../calls/retry.ts'
 
 export interface NodeOptions {
   readonly data: Uint8Array | string

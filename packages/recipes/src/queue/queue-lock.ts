@@ -8,13 +8,13 @@ import type { OwnNodes } from './own-node.ts'
 import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
-import { NodeVanished } from './node-vanished.ts'
+import { NodeVanished } from '../calls/node-vanished.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
-import { retry } from './retry.ts'
-import { type Subject, Wait, type Waiter, WaitLimit } from './wait.ts'
+import { retry } from '../calls/retry.ts'
+import { type Subject, Wait, type Waiter, WaitLimit } from '../calls/wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {}
 

@@ -3,11 +3,11 @@ import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex } from '@zk/client/internal'
 import { labelOf } from '../deadlock/marks.ts'
 import { report } from '../diagnostics.ts'
-import { ifMissing } from './if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import { ContenderList } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 import { giveOrder, isExhausted } from './sequences.ts'
-import { retry } from './retry.ts'
+import { retry } from '../calls/retry.ts'
 import { Rivals } from './rivals.ts'
 
 /**

@@ -4,12 +4,12 @@
 // and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
-import { ifMissing } from '../queue/if-missing.ts'
+import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
 import { type ContenderInfo, contenderInfo, describedInJson } from '../queue/queue.ts'
 import { deleteAll, type Folder, type OwnNode } from '../queue/own-node.ts'
-import { retry } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
+import { retry } from '../calls/retry.ts'
+import { SessionOptions } from '../calls/session-options.ts'
 
 const NAME = /^_c_([0-9a-f-]{36})-lease-(\d{1,6})$/
 

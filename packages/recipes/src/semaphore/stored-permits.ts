@@ -2,9 +2,9 @@
 // stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from '../errors.ts'
-import { ifMissing } from '../queue/if-missing.ts'
-import { retry, throwUnlessTransient } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
+import { ifMissing } from '../calls/if-missing.ts'
+import { retry, throwUnlessTransient } from '../calls/retry.ts'
+import { SessionOptions } from '../calls/session-options.ts'
 
 /** A number of permits, and the version of the node that stores it. */
 export interface Permits {

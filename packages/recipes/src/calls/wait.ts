@@ -3,7 +3,7 @@ import { type CallOptions, KeeperError, type Runtime, type Session, type ZooKeep
 import { onAbort } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { type Blocker, LockTimeoutError } from '../errors.ts'
-import type { ContenderInfo, Queue } from './queue.ts'
+import type { ContenderInfo, Queue } from '../queue/queue.ts'
 
 /** A place in the queue, as in the last list. */
 export interface QueuePlace {
