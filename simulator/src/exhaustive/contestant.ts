@@ -15,12 +15,12 @@ import { PATH } from '../play/paths.ts'
 import { locksOf, nodesAndTokens } from '../play/locks-program.ts'
 import { permitsOf } from '../play/semaphore-program.ts'
 import type { LockName } from '../scenario/locks.ts'
-import type { HoldKind, HoldingRecipe, Task } from '../scenario/scenario.ts'
+import type { HoldKind, TaskRecipe, Task } from '../scenario/scenario.ts'
 
 export interface ContestantOptions {
   readonly client: number
   readonly runtime: Runtime
-  readonly recipe: HoldingRecipe
+  readonly recipe: TaskRecipe
   readonly kind: HoldKind
   readonly permits: number | undefined
   readonly count: number | undefined

@@ -2,7 +2,6 @@
 import type { Counts, SearchResult } from './search.ts'
 import type { Scope } from './scope.ts'
 
-/** A scope to search. */
 export interface ScopeJob {
   readonly scope: Scope
   /** The time limit of the search, in ms. */

@@ -1,10 +1,10 @@
 import type { LockName } from '../scenario/locks.ts'
-import type { HoldKind, HoldingRecipe } from '../scenario/scenario.ts'
+import type { HoldKind, TaskRecipe } from '../scenario/scenario.ts'
 
 /** The limits of a search: everything within them may happen. */
 export interface Scope {
   readonly name: string
-  readonly recipe: HoldingRecipe
+  readonly recipe: TaskRecipe
   /** Each entry is one client, which acquires and releases once. In an election each leads for one term. */
   readonly clients: readonly HoldKind[]
   /** How many permits a semaphore has. */

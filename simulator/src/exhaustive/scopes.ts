@@ -1,11 +1,11 @@
 // The scopes that are searched, by name: each contest in each setting.
-import { type HoldingRecipe, holdingRecipes } from '../scenario/scenario.ts'
+import { type TaskRecipe, taskRecipes } from '../scenario/scenario.ts'
 import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
 
 type Contest = Pick<Scope, 'name' | 'recipe' | 'clients' | 'permits' | 'counts' | 'locks'>
 type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
 
-const contestsOf: Readonly<Record<HoldingRecipe, readonly Omit<Contest, 'recipe'>[]>> = {
+const contestsOf: Readonly<Record<TaskRecipe, readonly Omit<Contest, 'recipe'>[]>> = {
   Lock: [{ name: 'Lock', clients: ['exclusive', 'exclusive'] }],
   SharedLock: [
     { name: 'SharedLock read/write', clients: ['read', 'write'] },
@@ -31,7 +31,7 @@ const contestsOf: Readonly<Record<HoldingRecipe, readonly Omit<Contest, 'recipe'
     { name: 'MultiLock of 2 and a Lock', clients: ['locks', 'locks'], locks: [['a', 'b'], ['b']] },
   ],
 }
-const contests = holdingRecipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
+const contests = taskRecipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
 
 const base = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
 

@@ -187,11 +187,7 @@ function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
  * them among the others.) A fault elsewhere may use up the remaining faults. Then the first event at this client is no fault,
  * and may still happen now.
  */
-function persistentSet(
-  world: World,
-  all: readonly Choice[],
-  asleep: ReadonlyMap<string, Footprint>,
-): readonly Choice[] {
+function persistentSet(world: World, all: readonly Choice[], asleep: Point['asleep']): readonly Choice[] {
   for (const [client, { process }] of world.clients.entries()) {
     const isClosed = process.cables.every(({ isDownOver, down }) => isDownOver || down.length > 0)
     if (!isClosed) continue

@@ -1,5 +1,5 @@
 import { type LockName, lockNames } from '../scenario/locks.ts'
-import type { Scenario, Workload } from '../scenario/scenario.ts'
+import type { Scenario, TaskRecipe } from '../scenario/scenario.ts'
 
 /** The path for which all clients contend. */
 export const PATH = '/locks/simulated'
@@ -17,20 +17,15 @@ export const CALLS = '/calls'
 export const nodeOf = (call: number): string => `${CALLS}/${call}`
 
 const several = lockNames.map(lockPath)
-const folders: Readonly<Record<Workload, readonly string[]>> = {
+const folders: Readonly<Record<TaskRecipe, readonly string[]>> = {
   Lock: [PATH],
   SharedLock: [PATH],
   LeaderElection: [PATH],
   Semaphore: [LOCKS, LEASES],
   MultiLock: several,
   NestedLocks: several,
-  ZooKeeper: [PATH],
-  Counter: [PATH],
-  Barrier: [PATH],
-  DoubleBarrier: [PATH],
-  Group: [PATH],
-  Mirror: [PATH],
 }
 
-/** The parents of contenders' nodes. The first one numbers them. */
-export const foldersOf = ({ recipe }: Pick<Scenario, 'recipe'>): readonly string[] => folders[recipe]
+/** The parents of contenders' nodes. The first one numbers them. Clients without tasks use the path itself. */
+export const foldersOf = ({ recipe }: Pick<Scenario, 'recipe'>): readonly string[] =>
+  recipe in folders ? folders[recipe as TaskRecipe] : [PATH]

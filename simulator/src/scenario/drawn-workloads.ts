@@ -11,7 +11,7 @@ import {
   type EnsemblePlan,
   type HandOver,
   kinds,
-  type HoldingRecipe,
+  type TaskRecipe,
   type Scenario,
   type Task,
   type Workload,
@@ -142,18 +142,15 @@ const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005]
 
 // --- clients that hold ----------------------------------------------------------------------------------------------
 
-function ofHolders(recipe: HoldingRecipe): DrawnWorkload {
+function ofHolders(recipe: TaskRecipe): DrawnWorkload {
   return { ...ofRecipes, draw: (setting) => ({ clients: drawHolders(setting, recipe) }) }
 }
 
-function drawHolders(setting: Setting, recipe: HoldingRecipe): ClientPlan[] {
+function drawHolders(setting: Setting, recipe: TaskRecipe): ClientPlan[] {
   return Array.from({ length: setting.clients }, () => drawHolder(setting, recipe))
 }
 
-function drawHolder(
-  { random, manners, isCrowd, ensemble, sessionTimeout }: Setting,
-  recipe: HoldingRecipe,
-): ClientPlan {
+function drawHolder({ random, manners, isCrowd, ensemble, sessionTimeout }: Setting, recipe: TaskRecipe): ClientPlan {
   const workers = isCrowd || random.chance(0.2) ? 2 : 1
   const manner = drawManners(manners, ensemble.tickTime)
   const T = manner.handOvers?.at(-1)?.sessionTimeout ?? sessionTimeout
@@ -212,7 +209,7 @@ function drawRelayDelay(random: Random, { tickTime, latency }: EnsemblePlan): nu
 
 function drawTask(
   { random, isCrowd }: Pick<Setting, 'random' | 'isCrowd'>,
-  recipe: HoldingRecipe,
+  recipe: TaskRecipe,
   sessionTimeout: number,
 ): Task {
   const how = random.one(ways[recipe])
@@ -231,7 +228,7 @@ function drawTask(
   }
 }
 
-const ways: Readonly<Record<HoldingRecipe, readonly Task['how'][]>> = {
+const ways: Readonly<Record<TaskRecipe, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],

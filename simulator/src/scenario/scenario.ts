@@ -11,11 +11,11 @@ import { type Step, stepped } from './steps.ts'
 /** Runs without `--recipe` draw one of these. */
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 /** The recipes whose clients do tasks (`Task`). */
-export const holdingRecipes = [...recipes, 'Semaphore', 'MultiLock', 'NestedLocks'] as const
-export type HoldingRecipe = (typeof holdingRecipes)[number]
+export const taskRecipes = [...recipes, 'Semaphore', 'MultiLock', 'NestedLocks'] as const
+export type TaskRecipe = (typeof taskRecipes)[number]
 
 /** What the clients of a history do: they use one recipe, or make plain calls. */
-export const workloads = [...holdingRecipes, 'ZooKeeper', ...stepped, 'Group', 'Mirror'] as const
+export const workloads = [...taskRecipes, 'ZooKeeper', ...stepped, 'Group', 'Mirror'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {

@@ -1,4 +1,3 @@
-/** Something that will happen. */
 export interface QueuedEvent {
   readonly at: number
   readonly order: number
