@@ -2,7 +2,7 @@ import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@
 import { wasAborted } from './aborts.ts'
 import { type CallOptions, type EnsureOptions, expecting, type ParentsOptions } from './call-options.ts'
 import { Chroot, noChroot } from './chroot.ts'
-import { atCaller, KeeperError } from './errors.ts'
+import { atCaller, KeeperError, throwAtCaller } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
 import { checkWatches } from './operations/check-watches.ts'
@@ -516,18 +516,21 @@ export class ZooKeeper {
       this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), noChroot)
   }
 
-  // Every public operation has exactly one await of ours: so promises settle in the order of the replies.
+  // Every public operation has exactly one `then` or `await` of ours: so promises settle in the order of the replies.
 
-  async #call<Args extends readonly unknown[], W extends WireOperation, Result>(
+  /** Not async: an async function makes five more objects for each call, which take a tenth of the time of a small read. */
+  #call<Args extends readonly unknown[], W extends WireOperation, Result>(
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
     chroot?: Chroot,
   ): Promise<Exclude<Result, ErrorReply>> {
     try {
-      return await this.#submit(operation, args, options, chroot)
+      const answer = this.#submit(operation, args, options, chroot)
+      const { signal } = options
+      return answer.then(undefined, signal === undefined ? throwAtCaller : (error) => throwAtCaller(error, signal))
     } catch (error) {
-      throw atCaller(error, options?.signal)
+      return Promise.reject(error)
     }
   }
 
