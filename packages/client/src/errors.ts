@@ -213,6 +213,11 @@ export function atCaller(error: unknown, signal?: AbortSignal): unknown {
   return error
 }
 
+/** Throws an error of ours with the stack of the caller. */
+export function throwAtCaller(error: unknown, signal?: AbortSignal): never {
+  throw atCaller(error, signal)
+}
+
 /** Whether the error is of the class with this brand, in any copy of its package. */
 export function branded(error: unknown, brand: symbol): boolean {
   return typeof error === 'object' && error !== null && brand in error

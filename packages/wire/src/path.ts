@@ -20,7 +20,7 @@ function invalidPath(path: string): string | undefined {
   if (!path.startsWith('/')) return "must start with '/'"
   if (path === '/') return undefined
   if (path.endsWith('/')) return "must not end with '/'"
-  const part = /\/(\.{0,2})(?:\/|$)/.exec(path)?.[1]
+  const part = NO_NAME.exec(path)?.[1]
   if (part === '') return "must not have an empty name between two '/'"
   if (part !== undefined) return `must not have the relative part "${part}"`
   const at = path.search(FORBIDDEN)
@@ -28,6 +28,9 @@ function invalidPath(path: string): string | undefined {
   const unit = path.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')
   return `must not have the character U+${unit} (index ${at}): control, private use, surrogates and U+FFF0 on are refused`
 }
+
+/** A name that no node can have: none at all, '.' or '..'. (A literal in the function would be a new object at each call.) */
+const NO_NAME = /\/(\.{0,2})(?:\/|$)/
 
 // The UTF-16 units that PathUtils.validatePath refuses. A character beyond U+FFFF is refused, because it is two surrogates.
 // oxlint-disable-next-line no-control-regex

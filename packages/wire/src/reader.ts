@@ -83,22 +83,35 @@ export class Reader {
     return utf8.decode(this.#bytes.subarray(this.#offset - length, this.#offset))
   }
 
-  /** Adds strings to `items` until it has `count` items. Short ASCII strings, as most names are, are decoded in groups. */
-  ustrings(items: (string | null)[], count: number): void {
-    while (items.length < count) {
-      const start = this.#offset
-      const end = this.#runEnd(count - items.length)
-      const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
-      // As many characters as bytes: all are ASCII. The character before each string is the last byte of its length.
-      if (text?.length === end - start) {
-        this.#offset = end
-        for (let at = 4; at <= text.length; at += 4) items.push(text.slice(at, (at += text.charCodeAt(at - 1))))
-        continue
+  /**
+   * Reads `count` strings. Short ASCII strings, as most names are, are decoded in groups. The array has its length from the
+   * start: if it grows with each of 10,000 names, this takes half as long again.
+   */
+  ustrings(count: number): (string | null)[] {
+    // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` calls a function for each item
+    const items = new Array<string | null>(count)
+    let index = 0
+    try {
+      while (index < count) {
+        const start = this.#offset
+        const end = this.#runEnd(count - index)
+        const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
+        // As many characters as bytes: all are ASCII. The character before each string is the last byte of its length.
+        if (text?.length === end - start) {
+          this.#offset = end
+          for (let from = 4; from <= text.length; from += 4)
+            items[index++] = text.slice(from, (from += text.charCodeAt(from - 1)))
+          continue
+        }
+        do {
+          items[index] = this.ustring()
+          index++
+        } while (this.#offset < end)
       }
-      do {
-        items.push(this.ustring())
-      } while (this.#offset < end)
+    } catch (error) {
+      throw (error as ProtocolError).within(`[${index}]`)
     }
+    return items
   }
 
   /**

@@ -107,10 +107,10 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
     read(reader) {
       const count = reader.count(item.minSize)
       if (count === null) return null
+      if ((item as unknown) === ustring) return reader.ustrings(count) as readonly unknown[] as readonly T[]
       const items: T[] = []
       try {
-        if ((item as unknown) === ustring) reader.ustrings(items as (string | null)[], count)
-        else while (items.length < count) items.push(item.read(reader))
+        while (items.length < count) items.push(item.read(reader))
       } catch (error) {
         throw readErrorWithin(error, `[${items.length}]`)
       }

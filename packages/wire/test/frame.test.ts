@@ -391,4 +391,24 @@ describe('FrameDecoder.read', () => {
       }
     }
   })
+
+  test('FrameDecoder.read gives frames of all sizes whose chunks share one piece of memory', () => {
+    const sizes = [3 * MIB, 5, MIB, 0, 70_000, 2 * MIB, 200]
+    const stream = joined(
+      ...sizes.map((size) => encodeFrame((writer) => writer.raw(new Uint8Array(size).fill(size + 1)))),
+    )
+    const memory = new Uint8Array(64 * 1024)
+    const decoder = new FrameDecoder()
+    const bodies: Uint8Array[] = []
+    for (let at = 0; at < stream.byteLength; at += memory.byteLength) {
+      const part = stream.subarray(at, at + memory.byteLength)
+      memory.set(part)
+      decoder.push(memory.subarray(0, part.byteLength))
+      for (let reader = decoder.read(); reader !== undefined; reader = decoder.read()) bodies.push(reader.rest())
+      decoder.keep()
+    }
+    expect(bodies.map(({ byteLength }) => byteLength)).toEqual(sizes)
+    const isWhole = (body: Uint8Array) => body.every((byte) => byte === ((body.byteLength + 1) & 0xff))
+    expect(bodies.every(isWhole)).toBe(true)
+  })
 })

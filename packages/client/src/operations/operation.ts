@@ -50,12 +50,14 @@ export function watching<W extends WireOperation, Result>(
 /** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
 type CallContext = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
 
+const plain: CallContext = {}
+
 /** Makes the request of one call, ready for `SessionDriver.call`. Throws for invalid arguments. */
 export function prepare<Args extends readonly unknown[], W extends WireOperation, Result>(
   operation: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-  about: CallContext = {},
+  about: CallContext = plain,
 ): PreparedRequest {
   const value = operation.encode(chroot, ...args)
   const { wire } = operation
@@ -68,14 +70,11 @@ type AnyOperation = Pick<Operation<never, WireOperation, unknown>, 'name' | 'ans
 
 /** The request of one call. A class costs each call less than an object with copied fields and a closure for each method. */
 class OperationCall implements PreparedRequest {
-  readonly watcher: RequestInit['watcher']
-  readonly persistent: RequestInit['persistent']
-  readonly removes: RequestInit['removes']
-  readonly isOwn: RequestInit['isOwn']
   readonly path: string | undefined
   readonly #operation: AnyOperation
   readonly #wire: WireOperation
   readonly #chroot: Chroot
+  readonly #about: CallContext
   /** The request record, until it is written. */
   #value: unknown
 
@@ -85,21 +84,34 @@ class OperationCall implements PreparedRequest {
     chroot: Chroot,
     path: unknown,
     value: unknown,
-    { watcher, persistent, removes, isOwn }: CallContext,
+    about: CallContext,
   ) {
     this.#operation = operation
     this.#wire = wire
     this.#chroot = chroot
     this.#value = value
     this.path = typeof path === 'string' ? path : undefined
-    this.watcher = watcher
-    this.persistent = persistent
-    this.removes = removes
-    this.isOwn = isOwn
+    this.#about = about
   }
 
   get op(): string {
     return this.#operation.name
+  }
+
+  get watcher(): RequestInit['watcher'] {
+    return this.#about.watcher
+  }
+
+  get persistent(): RequestInit['persistent'] {
+    return this.#about.persistent
+  }
+
+  get removes(): RequestInit['removes'] {
+    return this.#about.removes
+  }
+
+  get isOwn(): RequestInit['isOwn'] {
+    return this.#about.isOwn
   }
 
   get paths(): RequestInit['paths'] {

@@ -138,12 +138,18 @@ export class SessionDriver implements Session {
 
   /** Makes a request, and queues it at once. Settles with the result of the request. */
   call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(prepared, waiting, (request) => this.#machine.submit(request))
+    return new Promise((resolve, reject) => {
+      const request = this.#request(prepared, waiting, resolve, reject)
+      if (request !== undefined) this.#run(this.#machine.submit(request))
+    })
   }
 
   /** Sends a credential now, and again at the beginning of every later connection. */
   authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(prepared, waiting, (request) => this.#machine.authenticate(credential, request))
+    return new Promise((resolve, reject) => {
+      const request = this.#request(prepared, waiting, resolve, reject)
+      if (request !== undefined) this.#run(this.#machine.authenticate(credential, request))
+    })
   }
 
   /** Removes a one-shot watcher, and notifies it. Returns what removeWatches must remove at the server, if anything. */
@@ -207,24 +213,34 @@ export class SessionDriver implements Session {
     })
   }
 
-  #promise(
+  /** Makes a request. Returns undefined if it was settled at once. No closure is made, as each call would pay for it. */
+  #request(
     prepared: PreparedRequest,
     waiting: WaitOptions,
-    submit: (request: Request) => readonly Output[],
-  ): Promise<unknown> {
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ): Request | undefined {
     const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const calledAt = this.#now()
-      const expected = expectedBy(waiting)
-      const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
-      const request = new Request(prepared, call, this.#writer)
-      if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
-      if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
-      this.telemetry.called(request, this)
-      // A subscriber of a diagnostics channel may have aborted the request.
-      if (request.phase.name === 'unsent') this.#run(submit(request))
-    })
+    if (signal?.aborted) {
+      reject(signal.reason)
+      return undefined
+    }
+    const calledAt = this.#now()
+    const expected = expectedBy(waiting)
+    const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
+    const request = new Request(prepared, call, this.#writer)
+    if (request.size > this.#maxRequestSize) {
+      reject(tooLarge(request, this.#maxRequestSize))
+      return undefined
+    }
+    if (signal !== undefined) this.#abandonOnAbort(request, signal)
+    this.telemetry.called(request, this)
+    // A subscriber of a diagnostics channel may have aborted the request.
+    return request.phase.name === 'unsent' ? request : undefined
+  }
+
+  #abandonOnAbort(request: Request, signal: AbortSignal): void {
+    request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
   }
 
   #abandon(request: Request, reason: unknown): void {
@@ -374,12 +390,15 @@ export class SessionDriver implements Session {
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
-    queueMicrotask(() => {
-      this.#flushing = false
-      this.#flush()
-      this.#machine.pipeline.copyWaiting(this.#frameBytesTaken)
-      this.#setTimer()
-    })
+    queueMicrotask(this.#endTurn)
+  }
+
+  /** Sends what is due, and sets the timer. */
+  readonly #endTurn = () => {
+    this.#flushing = false
+    this.#flush()
+    this.#machine.pipeline.copyWaiting(this.#frameBytesTaken)
+    this.#setTimer()
   }
 
   #flush(): void {

@@ -99,18 +99,8 @@ export const addWatchModes = {
 
 /** One request from the call to its settlement. */
 export class Request {
-  readonly #prepared: PreparedRequest
-  readonly opCode: number
-  readonly kind: RequestKind
-  readonly watcher: OneShotWatcher | undefined
-  readonly persistent: PersistentWatcher | undefined
-  readonly removes: Removal | undefined
-  readonly expiresAt: number
-  readonly calledAt: number | undefined
-  readonly repeatThrottled: boolean
-  readonly expected: readonly KeeperErrorCode[] | undefined
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
+  readonly #prepared: RequestInit
+  readonly #call: Call
   phase: RequestPhase = unsent
   /** The xid with which it was last sent. */
   xid: number | undefined = undefined
@@ -136,17 +126,7 @@ export class Request {
   /** Writes the frame at once, behind what the writer has. So the caller may change the arguments later. */
   constructor(prepared: RequestInit, call: Call = prepared, writer: Writer = new Writer()) {
     this.#prepared = prepared
-    this.opCode = prepared.opCode
-    this.kind = prepared.kind
-    this.watcher = prepared.watcher
-    this.persistent = prepared.persistent
-    this.removes = prepared.removes
-    this.expiresAt = call.expiresAt ?? Infinity
-    this.calledAt = call.calledAt
-    this.repeatThrottled = call.repeatThrottled ?? true
-    this.expected = call.expected
-    this.resolve = call.resolve ?? ignore
-    this.reject = call.reject ?? ignore
+    this.#call = call
     this.#start = writer.length
     this.#frameSize = writeFrame(writer, prepared)
     this.#memory = writer.memory
@@ -162,6 +142,42 @@ export class Request {
 
   get paths(): RequestInit['paths'] {
     return this.#prepared.paths
+  }
+
+  get opCode(): number {
+    return this.#prepared.opCode
+  }
+
+  get kind(): RequestKind {
+    return this.#prepared.kind
+  }
+
+  get watcher(): OneShotWatcher | undefined {
+    return this.#prepared.watcher
+  }
+
+  get persistent(): PersistentWatcher | undefined {
+    return this.#prepared.persistent
+  }
+
+  get removes(): Removal | undefined {
+    return this.#prepared.removes
+  }
+
+  get calledAt(): number | undefined {
+    return this.#call.calledAt
+  }
+
+  get expiresAt(): number {
+    return this.#call.expiresAt ?? Infinity
+  }
+
+  get repeatThrottled(): boolean {
+    return this.#call.repeatThrottled ?? true
+  }
+
+  get expected(): Call['expected'] {
+    return this.#call.expected
   }
 
   get chroot(): string | undefined {
@@ -188,6 +204,14 @@ export class Request {
   /** The bytes of the whole frame, in memory and on the wire. */
   get frameSize(): number {
     return this.#frameSize
+  }
+
+  get resolve(): (value: unknown) => void {
+    return this.#call.resolve ?? ignore
+  }
+
+  get reject(): (error: unknown) => void {
+    return this.#call.reject ?? ignore
   }
 
   /** Turns the body of the reply into the result. */
