@@ -180,21 +180,21 @@ class Span {
   }
 
   /** From now on it has all of these bytes, and no others. */
-  view(memory: Uint8Array, size: number = memory.byteLength): void {
+  view(memory: Uint8Array): void {
     this.#memory = memory
     this.#start = 0
-    this.#end = size
+    this.#end = memory.byteLength
     this.#reader = undefined
   }
 
   /** Copies these bytes behind its own. */
   add(bytes: Uint8Array): void {
     const { size } = this
-    const needed = size + bytes.byteLength
     if (this.#end + bytes.byteLength > this.#memory.byteLength) {
-      const larger = new Uint8Array(Math.max(2 * needed, LEAST_KEPT))
+      const larger = new Uint8Array(2 * (size + bytes.byteLength) + LEAST_KEPT)
       larger.set(this.take(size))
-      this.view(larger, size)
+      this.view(larger)
+      this.#end = size
     }
     this.#memory.set(bytes, this.#end)
     this.#end += bytes.byteLength
