@@ -58,15 +58,10 @@ export class LateAbort {
     return this.#controller.signal
   }
 
-  get aborted(): boolean {
-    return this.#reason !== undefined
-  }
-
   /** Only the first call counts. */
   abort(reason: () => unknown): void {
-    if (this.#reason !== undefined) return
-    this.#reason = reason
-    this.#controller?.abort(reason())
+    this.#reason ??= reason
+    this.#controller?.abort(this.#reason())
   }
 }
 

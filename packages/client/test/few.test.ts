@@ -9,18 +9,11 @@ test('Few does what a Set does, also with one item and none', () => {
     const [few, set] = [new Few<object>(), new Set<object>()]
     for (let step = 0; step < 30; step++) {
       const item = pick(random, items)
-      const choice = random.below(4)
-      if (choice < 2) {
+      if (random.below(2) === 0) {
         few.add(item)
         set.add(item)
-      } else if (choice === 2) expect(few.delete(item)).toBe(set.delete(item))
-      else {
-        const taken = [...set].filter((one) => one === item)
-        expect(few.take((one) => one === item)).toEqual(taken)
-        set.delete(item)
-      }
-      expect([few.size, few.list()]).toEqual([set.size, [...set]])
-      for (const each of items) expect(few.some((one) => one === each)).toBe(set.has(each))
+      } else expect(few.delete(item)).toBe(set.delete(item))
+      expect(few.list()).toEqual([...set])
     }
   }
 })

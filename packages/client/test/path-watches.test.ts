@@ -42,8 +42,8 @@ describe('PathWatches.fire', () => {
     (type, kinds) => {
       const watchers = KINDS.map((kind) => watcher('/a', kind, 'set'))
       const at = pathWith(...watchers)
-      expect(at.fire(type).map(({ kind }) => kind)).toEqual(kinds)
-      expect(at.fire(type)).toEqual([])
+      expect(at.fire(type)?.map(({ kind }) => kind)).toEqual(kinds)
+      expect(at.fire(type)).toBeUndefined()
       for (const { kind, phase } of watchers)
         expect(phase).toBe((kinds as readonly WatchKind[]).includes(kind) ? 'gone' : 'set')
     },
@@ -56,6 +56,16 @@ describe('PathWatches.fire', () => {
     expect(unsent.phase).toBe('unsent')
     unsent.phase = 'set'
     expect(at.fire('NodeDeleted')).toEqual([unsent])
+  })
+
+  test('PathWatches.fire tells an event of a shared watch, once, from one that has no watcher', () => {
+    const sharer = watcher('/a', 'data')
+    const at = pathWith(sharer)
+    expect(at.fire('NodeDataChanged')).toBeUndefined()
+    sharer.sharesWatch = true
+    expect(at.fire('NodeChildrenChanged')).toBeUndefined()
+    expect(at.fire('NodeDataChanged')).toEqual([])
+    expect(at.fire('NodeDataChanged')).toBeUndefined()
   })
 
   test('PathWatches.fire takes all watchers of a path, in the order of their calls, and notifies none', () => {

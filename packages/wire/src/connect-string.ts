@@ -60,7 +60,6 @@ export function formatServer({ host, port }: ServerAddress): string {
  * (`a/x,b/x`), or (4) if nothing is between the slash and the first comma (`a/,b`).
  */
 function hasFurtherServer(chroot: string): boolean {
-  if (!chroot.includes(',')) return false
   const [first, ...others] = chroot.split(',')
   const chrootEndsBefore = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
   return others.some((other) => SERVER.test(other.trim()) || chrootEndsBefore(other))

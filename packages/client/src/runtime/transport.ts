@@ -42,12 +42,8 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   socket.on('data', received)
   socket.on('drain', () => open && handler.drained())
   socket.on('error', (error) => lose(asError(error)))
-  socket.on('end', () => {
-    if (open) lose(new Error(hasReceivedNothing ? explainEnd(stage) : 'the server closed the connection'))
-  })
-  socket.on('close', () => {
-    if (open) lose(new Error('the connection was closed'))
-  })
+  socket.on('end', () => lose(new Error(hasReceivedNothing ? explainEnd(stage) : 'the server closed the connection')))
+  socket.on('close', () => open && lose(new Error('the connection was closed')))
   return {
     write: (bytes) => {
       socket.write(bytes)
@@ -65,14 +61,14 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
  * each read, which takes 10 % of the time of a small read. The stream still reports the end. The first buffer is small: one
  * of 64 KiB took 10 % of the time of a session with one read.
  */
-function plainSocket({ host, port }: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
+function plainSocket(where: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
   let buffer = new Uint8Array(FIRST_READ_SIZE)
   const callback = (size: number) => {
     received(buffer.subarray(0, size))
-    if (size === buffer.byteLength && size < READ_SIZE) buffer = new Uint8Array(READ_SIZE)
+    if (size === FIRST_READ_SIZE) buffer = new Uint8Array(READ_SIZE)
     return true
   }
-  return connect({ host, port, noDelay: true, keepAlive: true, onread: { buffer: () => buffer, callback } })
+  return connect({ ...where, noDelay: true, keepAlive: true, onread: { buffer: () => buffer, callback } })
 }
 
 /** Throws if node:tls does not accept the options. */

@@ -161,7 +161,6 @@ export class StateFeed {
   }
 
   #notify(): void {
-    if (this.#waiting.size === 0) return
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const deliver of waiting) deliver()

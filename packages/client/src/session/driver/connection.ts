@@ -1,34 +1,27 @@
 import { LateAbort } from '../../aborts.ts'
 import type { Connection } from '../../session.ts'
-import type { Timestamp } from '../../timestamp.ts'
 import type { TouchLog } from '../protocol/touch-log.ts'
 
 /** The driver's side of a public `Connection`: with the touch log, and with `lose`, which aborts its signal. */
-export class OwnConnection implements Connection {
-  readonly server: string
-  readonly readOnly: boolean
+export interface OwnConnection extends Connection {
   readonly touches: TouchLog
-  readonly #lost = new LateAbort()
+  readonly lose: (reason: () => Error) => void
+}
 
-  constructor({ server, readOnly }: Pick<Connection, 'server' | 'readOnly'>, touches: TouchLog) {
-    this.server = server
-    this.readOnly = readOnly
-    this.touches = touches
-  }
-
-  get signal(): AbortSignal {
-    return this.#lost.signal
-  }
-
-  get handshakeAt(): Timestamp {
-    return this.touches.handshake
-  }
-
-  touchAnsweredBy(now: number): Timestamp {
-    return this.touches.answeredBy(now)
-  }
-
-  lose(reason: () => Error): void {
-    this.#lost.abort(reason)
+export function newConnection(
+  { server, readOnly }: Pick<Connection, 'server' | 'readOnly'>,
+  touches: TouchLog,
+): OwnConnection {
+  const lost = new LateAbort()
+  return {
+    server,
+    readOnly,
+    get signal() {
+      return lost.signal
+    },
+    handshakeAt: touches.handshake,
+    touchAnsweredBy: (now) => touches.answeredBy(now),
+    touches,
+    lose: (reason) => lost.abort(reason),
   }
 }

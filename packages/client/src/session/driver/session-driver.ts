@@ -13,7 +13,7 @@ import type { Credential } from '../requests/credentials.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Connection, Session } from '../../session.ts'
-import { OwnConnection } from './connection.ts'
+import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
 import type { Flow } from '../requests/flow.ts'
@@ -44,7 +44,7 @@ export class SessionDriver implements Session {
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
   readonly #ended = new LateAbort()
-  readonly #detaching = new LateAbort()
+  readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closeCalls: (() => void)[] = []
@@ -193,7 +193,7 @@ export class SessionDriver implements Session {
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
-    this.#detaching.abort(() => new KeeperError('Closed', { sessionId: this.id }))
+    this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
     if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, by - now)
     this.signal.throwIfAborted()
     await this.close(lastRequest())
@@ -290,7 +290,7 @@ export class SessionDriver implements Session {
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
-        this.#connection = new OwnConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
+        this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
         this.telemetry.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
@@ -368,8 +368,7 @@ export class SessionDriver implements Session {
   }
 
   #abort(code: KeeperErrorCode, about: KeeperErrorDetails = {}): void {
-    const { id: sessionId } = this
-    this.#ended.abort(() => new KeeperError(code, { sessionId, ...about }))
+    this.#ended.abort(() => new KeeperError(code, { sessionId: this.id, ...about }))
   }
 
   #forgetSignal(request: Request): void {

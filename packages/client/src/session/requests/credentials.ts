@@ -59,7 +59,6 @@ export class Credentials {
 
   /** Removes and returns the callers that fulfil `condition`. Drops their credentials if these were never sent. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
-    if (this.#callers.size === 0) return []
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
     for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {
       this.#credentials.splice(this.#credentials.indexOf(unsent), 1)

@@ -63,7 +63,6 @@ export class SendQueue {
 
   /** Removes and returns all requests, in order. */
   clear(): Request[] {
-    if (this.#count === 0) return []
     const all = [...this]
     for (const request of all) this.delete(request)
     return all

@@ -6,10 +6,6 @@ export class Few<T extends object> {
   #only: T | undefined
   #all: Set<T> | undefined
 
-  get size(): number {
-    return this.#all?.size ?? (this.#only === undefined ? 0 : 1)
-  }
-
   add(item: T): void {
     if (this.#all !== undefined) this.#all.add(item)
     else if (this.#only === undefined || this.#only === item) this.#only = item
@@ -31,25 +27,6 @@ export class Few<T extends object> {
   list(): readonly T[] {
     if (this.#all !== undefined) return [...this.#all]
     return this.#only === undefined ? none : [this.#only]
-  }
-
-  /** Removes and returns the items that fulfil the condition, in their order. */
-  take(isSo: (item: T) => boolean): readonly T[] {
-    const only = this.#only
-    if (this.#all === undefined) {
-      if (only === undefined || !isSo(only)) return none
-      this.#only = undefined
-      return [only]
-    }
-    const taken = [...this.#all].filter(isSo)
-    for (const item of taken) this.#all.delete(item)
-    return taken
-  }
-
-  some(isSo: (item: T) => boolean): boolean {
-    if (this.#all === undefined) return this.#only !== undefined && isSo(this.#only)
-    for (const item of this.#all) if (isSo(item)) return true
-    return false
   }
 }
 

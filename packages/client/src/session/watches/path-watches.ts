@@ -45,7 +45,7 @@ export class PathWatches {
     this.path = path
   }
 
-  get persistent(): Pick<Few<PersistentWatcher>, 'size' | 'delete' | 'list' | 'some'> {
+  get persistent(): Pick<Few<PersistentWatcher>, 'delete' | 'list'> {
     return this.#persistent
   }
 
@@ -57,9 +57,7 @@ export class PathWatches {
 
   /** The persistent watch that has the events of all persistent watchers, except those whose requests were not sent yet. */
   get wanted(): WatchMode | undefined {
-    return this.persistent.size === 0
-      ? undefined
-      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'unsent'))
+    return modeFor(this.persistent.list().filter(({ phase }) => phase !== 'unsent'))
   }
 
   /** The persistent watch that the server has confirmed, or else the one that was requested. */
@@ -74,12 +72,12 @@ export class PathWatches {
 
   get isEmpty(): boolean {
     const isWatched = this.mode !== undefined || this.hasLeftover
-    return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
+    return !isWatched && this.oneShot.list().length === 0 && this.persistent.list().length === 0
   }
 
   /** Whether a persistent watcher needs the watch in this table of the server, so that the watch must stay. */
   needs(table: WatchTable): boolean {
-    return this.persistent.some(({ mode }) => mode === 'persistent' || table === 'data')
+    return this.persistent.list().some(({ mode }) => mode === 'persistent' || table === 'data')
   }
 
   /** The one-shot watchers in one of the server's tables, including those whose reads have no reply yet. */
@@ -89,25 +87,30 @@ export class PathWatches {
 
   /** Whether a read with a watch is under way. */
   get hasReadUnderWay(): boolean {
-    return this.oneShot.some(({ phase }) => phase === 'sent')
+    return this.oneShot.list().some(({ phase }) => phase === 'sent')
   }
 
-  /** Whether an event of this type may come from the watch of a removed watcher, which another one shares (`sharesWatch`). */
-  sharesWatch(type: FiredType): boolean {
-    return this.oneShot.some(({ sharesWatch, kind }) => sharesWatch === true && firedBy[type].includes(kind))
-  }
-
-  /** Removes and returns the one-shot watchers that an event of this type fires. */
-  fire(type: FiredType): readonly OneShotWatcher[] {
+  /**
+   * Removes and returns the one-shot watchers that an event of this type fires. Undefined if the event is not of the watch of
+   * any watcher here, nor of the watch of a removed one, which another one shares (`sharesWatch`).
+   */
+  fire(type: FiredType): readonly OneShotWatcher[] | undefined {
     const kinds = firedBy[type]
-    return this.oneShot.take((watcher) => {
-      if (!kinds.includes(watcher.kind)) return false
-      // The shared watch has fired. Reads that the server executes from now on set watches of their own.
-      if (watcher.sharesWatch === true) watcher.sharesWatch = false
-      if (watcher.phase !== 'set') return false
+    let fired: OneShotWatcher[] | undefined
+    for (const watcher of this.oneShot.list()) {
+      if (!kinds.includes(watcher.kind)) continue
+      if (watcher.sharesWatch === true) {
+        // The shared watch has fired. Reads that the server executes from now on set watches of their own.
+        watcher.sharesWatch = false
+        fired ??= []
+      }
+      if (watcher.phase !== 'set') continue
       watcher.phase = 'gone'
-      return true
-    })
+      this.oneShot.delete(watcher)
+      fired ??= []
+      fired.push(watcher)
+    }
+    return fired
   }
 
   /** The connection is gone, with all watches at its server. Reads that were sent will be sent again. */

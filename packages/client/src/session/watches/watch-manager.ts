@@ -23,6 +23,7 @@ import {
   tableOf,
   type WatchKind,
   type WatchMode,
+  type Watcher,
   type WatchTable,
 } from './watchers.ts'
 
@@ -48,7 +49,6 @@ export class WatchManager {
   readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
-  #persistentCount = 0
   /** Whether there ever was a persistent watcher, so that the server may have a persistent watch. */
   #everPersistent = false
 
@@ -65,7 +65,6 @@ export class WatchManager {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
     if (persistent === undefined) return
     this.#at(persistent.path).addPersistent(persistent)
-    this.#persistentCount++
     this.#everPersistent = true
   }
 
@@ -109,15 +108,16 @@ export class WatchManager {
    * none.
    */
   take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
-    const oneShot = tables.flatMap((table) => this.#known(path)?.in(table) ?? [])
-    const persistent = (this.#known(path)?.persistent.list() ?? []).filter(({ mode }) => modes.includes(mode))
+    const at = this.#known(path)
+    const oneShot = tables.flatMap((table) => at?.in(table) ?? [])
+    const persistent = (at?.persistent.list() ?? []).filter(({ mode }) => modes.includes(mode))
     for (const watcher of oneShot) {
       this.#remove(watcher)
       this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
     }
     for (const watcher of persistent) {
       this.unsubscribe(watcher)
-      this.#notifyPersistent(watcher, { type: 'PersistentWatchRemoved' })
+      this.#notify(watcher, { type: 'PersistentWatchRemoved' })
     }
     return oneShot.length + persistent.length > 0
   }
@@ -131,7 +131,7 @@ export class WatchManager {
     if (type === 'Data' || type === 'Children') return this.#keepIfNeeded(path, tableOfType[type]) ? undefined : type
     // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
     // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
-    const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
+    const hasUnset = at?.oneShot.list().some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
     return isNeeded || hasUnset ? undefined : 'Any'
   }
@@ -244,24 +244,17 @@ export class WatchManager {
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
-    const at = this.#known(path)
-    const isShared = at?.sharesWatch(type) === true
-    const oneShot = this.#fire(at, type)
+    const outcome = zxid > 0n ? { type, zxid } : { type }
+    const isOfOneShot = this.#fire(path, outcome)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
-    const hasWatcher = oneShot.length + persistent.length > 0
-    if (!hasWatcher && !isShared && !this.#expects(path) && !this.#isUnsettled(path)) {
+    if (!isOfOneShot && persistent.length === 0 && !this.#expects(path) && !this.#isUnsettled(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
-    const outcome = zxid > 0n ? { type, zxid } : { type }
-    for (const watcher of oneShot) this.#notify(watcher, outcome)
-    if (!this.#everPersistent) return
     const parent = this.#impliedParent(type, path)
-    for (const watcher of parent === undefined ? [] : this.#fire(this.#known(parent), 'NodeChildrenChanged')) {
-      this.#notify(watcher, { ...outcome, type: 'NodeChildrenChanged' })
-    }
+    if (parent !== undefined) this.#fire(parent, { ...outcome, type: 'NodeChildrenChanged' })
     for (const [watcher, event] of persistent) {
-      this.#notifyPersistent(watcher, zxid > 0n ? { ...event, zxid } : event)
+      this.#notify(watcher, zxid > 0n ? { ...event, zxid } : event)
     }
   }
 
@@ -270,7 +263,7 @@ export class WatchManager {
     for (const watcher of this.#allPersistent()) {
       if (watcher.phase !== 'away') continue
       this.#removePersistent(watcher)
-      this.#notifyPersistent(watcher, { type: 'Refused', error })
+      this.#notify(watcher, { type: 'Refused', error })
     }
   }
 
@@ -282,7 +275,7 @@ export class WatchManager {
     }
     for (const watcher of this.#allPersistent()) {
       this.#removePersistent(watcher)
-      this.#notifyPersistent(watcher, { type: 'SessionEnded' })
+      this.#notify(watcher, { type: 'SessionEnded' })
     }
   }
 
@@ -332,7 +325,7 @@ export class WatchManager {
 
   #set(watcher: PersistentWatcher): void {
     watcher.phase = 'set'
-    this.#notifyPersistent(watcher, { type: 'Set' })
+    this.#notify(watcher, { type: 'Set' })
   }
 
   /**
@@ -360,16 +353,19 @@ export class WatchManager {
 
   // --- the watchers of an event ---------------------------------------------------------------------------------
 
-  #fire(at: PathWatches | undefined, type: FiredType): readonly OneShotWatcher[] {
-    if (at === undefined) return []
-    const fired = at.fire(type)
-    this.#prune(at)
-    return fired
+  /** Notifies the one-shot watchers of the path that an event fires. Returns whether it is the event of a one-shot watch. */
+  #fire(path: string, outcome: Extract<OneShotOutcome, { type: FiredType }>): boolean {
+    const at = this.#known(path)
+    const fired = at?.fire(outcome.type)
+    if (fired === undefined) return false
+    this.#prune(at!)
+    for (const watcher of fired) this.#notify(watcher, outcome)
+    return true
   }
 
   /** The persistent watchers that an event notifies, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
-    if (this.#persistentCount === 0) return []
+    if (!this.#everPersistent) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
     for (const from of upFrom(path)) {
       const at = this.#known(from)
@@ -392,7 +388,7 @@ export class WatchManager {
 
   /** The parent, if it has a recursive watch and a child was created or deleted: the server sends only the event of the child. */
   #impliedParent(type: FiredType, path: string): string | undefined {
-    if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
+    if (!this.#everPersistent || (type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
     const parent = parentOf(path)
     return this.#known(parent)?.mode === 'recursive' ? parent : undefined
   }
@@ -408,11 +404,9 @@ export class WatchManager {
     })
   }
 
-  #notify(watcher: OneShotWatcher, outcome: OneShotOutcome): void {
-    this.#emit({ type: 'notify', watcher, outcome })
-  }
-
-  #notifyPersistent(watcher: PersistentWatcher, outcome: PersistentOutcome): void {
+  #notify(watcher: OneShotWatcher, outcome: OneShotOutcome): void
+  #notify(watcher: PersistentWatcher, outcome: PersistentOutcome): void
+  #notify(watcher: Watcher, outcome: OneShotOutcome | PersistentOutcome): void {
     this.#emit({ type: 'notify', watcher, outcome })
   }
 
@@ -445,7 +439,7 @@ export class WatchManager {
   #removePersistent(watcher: PersistentWatcher): boolean {
     if (watcher.phase === 'gone') return false
     watcher.phase = 'gone'
-    if (this.#known(watcher.path)?.persistent.delete(watcher) === true) this.#persistentCount--
+    this.#known(watcher.path)?.persistent.delete(watcher)
     return true
   }
 
