@@ -178,7 +178,8 @@ export class PermitContender implements Competitor {
       const [first] = await reading
       if (first === undefined) throw new NodeVanished()
       const { czxid } = first
-      return this.#granted(names.map((name) => ({ name, path: this.#leases.pathOf(name.name), czxid })), touch) // prettier-ignore
+      const nodes = names.map((name) => ({ name, path: this.#leases.pathOf(name.name), czxid }))
+      return this.#granted(nodes, touch)
     } catch (error) {
       return await this.#afterFailure(node, error)
     }
