@@ -6,8 +6,8 @@ const ROUNDING = 1
 
 /**
  * I4: after `acquire` has settled without a grant, or `release` has settled, no node of the attempt stays. A release that
- * resolved has seen that its node is gone. Every other node must be gone at the end, when every living session has had its
- * round trips.
+ * resolved has seen that its node is gone. Every other node must be gone at the end, when every living session has had time to
+ * delete its nodes.
  */
 export const noOrphans: Check = (played) => {
   const left: Violation[] = played.end.nodes.map((path) => ({
@@ -16,7 +16,7 @@ export const noOrphans: Check = (played) => {
     what: `${path} is left behind`,
   }))
   const early = attemptsOf(played).flatMap(({ task, granted, released }): Violation[] => {
-    // These do not report a release that goes on in the background.
+    // They may settle while their release goes on in the background.
     if (task.how === 'run' || task.how === 'terms') return []
     if (granted === undefined || released === undefined) return []
     if (released.error !== undefined || released.isSessionOver) return []

@@ -16,7 +16,7 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     ),
     nodes: server.contenders,
     serverWatches: server.watches,
-    // Clients stay connected.
+    // Clients are not closed, so their timers and connections are not left behind.
     timers: 0,
     links: 0,
     unhandled: [],
@@ -29,7 +29,7 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     committed: server.log,
     lines: [],
     lookUps: [],
-    // Two clients are no herd.
+    // The check of herds looks only at recipes with one holder. No scope has three clients of one of those.
     events: [],
     shortened: new Set<bigint>(),
     calmAt: 0,

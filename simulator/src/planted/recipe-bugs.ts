@@ -24,7 +24,7 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'Contender.#compete',
         find: 'grant ?? this.confirm()',
-        replace: 'grant ?? { nodes: this.#nodes, touch: this.#known()?.touch }',
+        replace: 'grant ?? { nodes: this.#nodes, touch: this.#notedNow()?.touch }',
       },
     ],
   },
@@ -38,11 +38,11 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'Contender.#lookAndConfirm',
         find: 'let looks = 0\n',
-        replace: 'let looks = 0\n    const confirming = this.confirm(asking)\n',
+        replace: 'let looks = 0\n    const confirming = this.confirm(noted)\n',
       },
       {
         in: 'Contender.#lookAndConfirm',
-        find: 'const grant = await this.confirm(asking)',
+        find: 'const grant = await this.confirm(noted)',
         replace: 'const grant = await confirming',
       },
     ],

@@ -51,7 +51,7 @@ export class Storm {
     world.after(this.#durationOf(fault), heal)
   }
 
-  /** A fault waits for its frame for a session timeout. */
+  /** A fault for the n-th frame of an operation waits for that frame, for a session timeout at most. */
   #durationOf(fault: Fault): number {
     if ('for' in fault) return fault.for
     return 'nth' in fault && 'op' in fault ? this.#sessionTimeout + ('ms' in fault ? fault.ms : 0) : 0

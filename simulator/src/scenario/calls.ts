@@ -19,13 +19,14 @@ export const callOps = [
 export type CallOp = (typeof callOps)[number]
 
 /**
- * One call. A read, a watch or a sync uses a node of its own, `/calls/<id>`. A write uses the node `on`, of this call or
- * another, and writes its own id. So each request on the wire, and each transaction, can be assigned to its call.
+ * One call. A read, a watch or a sync uses a node of its own, `/calls/<id>`. A write uses the node `/calls/<on>`, and writes its
+ * own id. `addAuth` uses no node. So each request on the wire, and each transaction, can be assigned to its call.
  */
 export interface Call {
   /** Its number in the scenario. */
   readonly id: number
   readonly op: CallOp
+  /** Its own id, or that of another call. */
   readonly on: number
   /** The timeout in ms; T by default. */
   readonly timeout?: number

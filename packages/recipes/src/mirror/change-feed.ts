@@ -1,5 +1,5 @@
-// The changes of a mirror for one reader. A reader that is slow costs no more than what differs between the content that it
-// was yielded and the content now: of each node the change is kept from what was yielded to what is there when the reader takes it.
+// The changes of a mirror for one reader. A slow reader costs memory only for nodes that differ from what was yielded of them last.
+// For each of them one change is yielded: from that to what is there when the reader takes it.
 import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
 import type { Tree } from './tree.ts'
 
@@ -16,19 +16,20 @@ const OVER: Result = { value: undefined, done: true }
 
 export class ChangeFeed {
   readonly #tree: Tree
-  readonly #left: (feed: ChangeFeed) => void
-  /** The initial content that was not yielded yet, as ids: parents first. `#isUnyielded` has a 1 for each of them. */
+  readonly #gone: (feed: ChangeFeed) => void
+  /** The ids of the initial content, parents first. Those before `#next` are done. */
   #initial: Uint32Array
   #next = 0
+  /** By id: 1 if the node is of the initial content, and is still to be yielded from there. */
   #isUnyielded: Uint8Array
   /** What differs from what was yielded, in the order of the changes, and `Ready`. */
   readonly #pending = new Map<string, Told>()
   readonly #takers: { resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []
   #end: { readonly error?: unknown } | undefined
 
-  constructor(tree: Tree, isWhole: boolean, left: (feed: ChangeFeed) => void) {
+  constructor(tree: Tree, isWhole: boolean, gone: (feed: ChangeFeed) => void) {
     this.#tree = tree
-    this.#left = left
+    this.#gone = gone
     this.#initial = tree.ids()
     this.#isUnyielded = new Uint8Array(tree.idEnd)
     for (const id of this.#initial) this.#isUnyielded[id] = 1
@@ -105,7 +106,7 @@ export class ChangeFeed {
 
   #over(end: { readonly error?: unknown }): void {
     this.#end = {}
-    this.#left(this)
+    this.#gone(this)
     const takers = this.#takers.splice(0)
     if ('error' in end) takers.shift()?.reject(end.error)
     for (const { resolve } of takers) resolve(OVER)

@@ -65,7 +65,7 @@ export class ContenderList {
     return new AheadByNumber(this, Infinity)
   }
 
-  /** The contenders with a smaller number. A negative number is not smaller: the counter had run out before. */
+  /** The contenders with a smaller number. A negative number does not count as smaller: the counter gives it after its end. */
   below(number: number): Ahead {
     return new AheadByNumber(this, number)
   }
@@ -111,7 +111,8 @@ export class ContenderList {
       const name = number === NONE ? undefined : rivals.parse(this.#names.text(index))
       if (name !== undefined) all.push(name)
     }
-    // If two have the same number, one may be a successor, and comes later. (The uuid of Curator's successors does not show it.)
+    // If two have the same number, one may be the reader that a downgrade made from the other: it comes later. (The uuids of
+    // Curator's readers do not show that they are successors.)
     return all.sort(
       (one, other) => bySequence(one, other) || Number(rivals.mayFollow(one)) - Number(rivals.mayFollow(other)),
     )
@@ -140,7 +141,7 @@ export class ContenderList {
   }
 }
 
-/** The index of the kind whose marker ends at `at`, after as many bytes as `_c_`, a uuid and a dash have; `NONE` for no kind. */
+/** The index of the kind whose marker ends at `at`; `NONE` for no kind. `_c_`, a uuid and a dash must have room before it. */
 function kindBefore(bytes: Uint8Array, start: number, at: number, markers: readonly Uint8Array[]): number {
   for (let kind = 0; kind < markers.length; kind++) {
     const marker = markers[kind]!

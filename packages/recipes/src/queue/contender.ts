@@ -34,11 +34,11 @@ export interface Grant {
 }
 
 /** A touch and a connection, noted before a request is sent that must be committed. */
-interface Asking {
+interface Noted {
   /** A touch for its lease; undefined if there is no lease. */
   readonly touch: RelayedTouch | undefined
   /** The connection at that time. The request may be sent on a later one. */
-  readonly on: Connection | undefined
+  readonly connection: Connection | undefined
 }
 
 export class Contender {
@@ -92,7 +92,7 @@ export class Contender {
     return known.length === 0 ? undefined : known.flat()
   }
 
-  /** A blocker, the oldest of its queue; undefined before its node was read, and after a blocker has left. */
+  /** The oldest blocker in the first queue that has one; undefined until its node was read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#lines.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
   }
@@ -141,7 +141,7 @@ export class Contender {
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
   prepare(): void {
-    if (this.#known() === undefined) this.#synced().catch(() => {})
+    if (this.#notedNow() === undefined) this.#synced().catch(() => {})
   }
 
   /**
@@ -157,7 +157,7 @@ export class Contender {
     return this.#leaving
   }
 
-  /** Deletes the nodes of creates that were executed after all. `leave` does it, too. */
+  /** Deletes the nodes of creates that were executed late: after the search for them had found nothing. `leave` does it, too. */
   deleteLate(): Promise<void> {
     return this.#create.deleteLate()
   }
@@ -166,16 +166,16 @@ export class Contender {
    * Sends a committed check of the nodes. It proves that they and our session exist at that time. `first` is what was noted
    * before the check is sent for the first time.
    */
-  async confirm(first?: Asking): Promise<Grant> {
+  async confirm(first?: Noted): Promise<Grant> {
     const zk = this.#zk
     const nodes = this.#nodes!
-    let asking: Asking | undefined
+    let noted: Noted | undefined
     const check = async () => {
-      asking = (asking === undefined ? first : undefined) ?? this.#known() ?? (await this.#synced())
+      noted = (noted === undefined ? first : undefined) ?? this.#notedNow() ?? (await this.#synced())
       return await zk.multi(checksOf(nodes), this.#pinned)
     }
     await retry(zk, check).catch(vanishedIfMissing)
-    return this.#granted(nodes, asking!)
+    return this.#granted(nodes, noted!)
   }
 
   /**
@@ -183,11 +183,11 @@ export class Contender {
    * if `confirm` must follow.
    */
   async #enter(): Promise<Grant | undefined> {
-    const asking = this.#known() ?? (await this.#synced())
+    const noted = this.#notedNow() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
-    // The lists are read after the create on the same connection, so they show our nodes and all older ones. They come before a
-    // second create.
+    // The lists are read after the create on the same connection, so they show our nodes and all older ones. If the create is
+    // repeated, they come before the second one, and `join` reads again.
     for (const line of this.#lines) line.listEarly()
     const nodes = await this.#entering
     if (nodes === undefined) return this.#vanished()
@@ -199,9 +199,9 @@ export class Contender {
       const isShown = await this.#lines[index]!.join(nodes[index]!, this.#create.isRepeated)
       areAllShown &&= isShown
     }
-    // If create and lists were sent on the connection of `asking`, as the touch was, the create itself is the committed request.
-    const isUnbroken = areAllShown && asking.on !== undefined && asking.on === this.session.connection
-    return isUnbroken ? this.#granted(nodes, asking) : undefined
+    // If create and lists were sent on the connection of `noted`, as the touch was, the create itself is the committed request.
+    const isUnbroken = areAllShown && noted.connection !== undefined && noted.connection === this.session.connection
+    return isUnbroken ? this.#granted(nodes, noted) : undefined
   }
 
   get #isBlocked(): boolean {
@@ -286,7 +286,7 @@ export class Contender {
    * to be read again after the check, there is no grant yet.
    */
   async #lookAndConfirm(line: Line): Promise<Look<Grant>> {
-    const asking = this.#known() ?? (await this.#synced())
+    const noted = this.#notedNow() ?? (await this.#synced())
     let looks = 0
     const look = () => {
       looks++
@@ -294,25 +294,25 @@ export class Contender {
     }
     const looking = retry(this.#zk, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    const grant = await this.confirm(asking)
+    const grant = await this.confirm(noted)
     const ahead = line.aheadIn(await looking)
     return { ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  #granted(nodes: OwnNodes, { touch }: Asking): Grant {
+  #granted(nodes: OwnNodes, { touch }: Noted): Grant {
     return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
-  /** What is known now for a request that must be committed; undefined if a lease is needed and a sync must prove it first. */
-  #known(): Asking | undefined {
+  /** What is noted for a committed request that is sent now; undefined if a lease needs a touch that only a sync can give. */
+  #notedNow(): Noted | undefined {
     const touch = knownTouch(this.#zk, this.session, this.#options)
-    return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
+    return touch === undefined && isLeased(this.#options) ? undefined : { touch, connection: this.session.connection }
   }
 
-  async #synced(): Promise<Asking> {
+  async #synced(): Promise<Noted> {
     const followerRelayDelay = followerRelayDelayOf(this.#options, this.session)
     const touch = await Relay.of(this.session).sync(this.#zk, followerRelayDelay)
-    return { touch, on: touch.connection }
+    return { touch, connection: touch.connection }
   }
 
   #throwIfLeaving(): void {
@@ -331,8 +331,8 @@ export class Contender {
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
-    // Then no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none. If the
-    // servers refused that search, they would refuse another one, too. So `deleteLate` is not needed.
+    // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
+    // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed.
     if (nodes === undefined) return
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
     await deleteAll(this.#zk, this.session, placed)

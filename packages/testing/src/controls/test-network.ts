@@ -50,9 +50,10 @@ export class TestNetwork {
   }
 
   /**
-   * Lets no message pass in this direction. Messages in the other direction pass. If the messages of a leader do not arrive, it
-   * still receives requests and revalidations of sessions, but no other touches: followers report touches only when they are
-   * pinged. If the messages of a follower do not arrive, it still receives commits.
+   * Lets no message pass in this direction. Messages in the other direction pass. If the messages of a leader do not arrive, the
+   * leader still receives requests and revalidations of sessions, but no other touches: followers report touches only when they are
+   * pinged. If the messages of a follower do not arrive, the follower still
+   * receives commits.
    */
   stall(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)

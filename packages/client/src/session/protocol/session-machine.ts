@@ -211,7 +211,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** The TCP connection failed, or the peer closed it. */
+  /** The look-up or the connection failed, or the peer closed the connection. */
   lost(error: Error, now: number): readonly Output[] {
     this.#lost(error, now, true)
     return this.takeOutputs()

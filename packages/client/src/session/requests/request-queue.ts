@@ -12,7 +12,7 @@ import { Window } from './window.ts'
 /** The last xid, after which Java's ClientCnxn starts again at 1. */
 export const LAST_XID = 2 ** 31 - 2
 
-/** While requests wait, this many bytes, and as many as they have themselves, may be taken for frames: see `copyWaiting`. */
+/** `copyWaiting` copies when more memory was taken for frames than this and the bytes of the requests that wait. In bytes. */
 const SHARED_MEMORY = 2 ** 20
 
 export interface Interrupted {
@@ -37,7 +37,7 @@ export class RequestQueue {
   #lastXid: number
   /** How many requests were ever queued. */
   #count = 0
-  /** If a request up to this order still waits, it already has memory of its own. */
+  /** Requests up to this order that still wait have memory of their own. */
   #copied = 0
   /** The value of `taken` at the last `copyWaiting` that copied requests. */
   #copiedAt = 0
@@ -234,8 +234,8 @@ export class RequestQueue {
   }
 
   /**
-   * The connection is gone. Sent writes are removed from the queue, with an unknown outcome. The other sent requests will be
-   * sent again, in call order with those that wait. Requests of the connection itself are dropped.
+   * The connection is gone. Reads, and requests that are `neither`, will be sent again, in call order with those that wait. Writes
+   * are removed from the queue, with an unknown outcome. Tombstones and requests of the connection itself are removed, too.
    */
   interrupted(): Interrupted {
     // The next server may not be busy, so the requests that were put off need not wait.
