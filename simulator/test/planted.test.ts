@@ -32,11 +32,11 @@ describe('Planted bug', () => {
 
   test('Planted bug is found by words, whatever spaces are between them, and one edit behind the other', () => {
     const edits = [
-      { in: 'Contender.prepare', find: 'this.#known()   ===\n undefined', replace: 'this.#known() !== undefined' },
+      { in: 'Contender.prepare', find: 'this.#notedNow()   ===\n undefined', replace: 'this.#notedNow() !== undefined' },
       { in: 'Contender.prepare', find: '!== undefined', replace: '!== null' },
     ]
     const [code] = edited(edits).values()
-    expect(code).toContain('if (this.#known() !== null) this.#synced()')
+    expect(code).toContain('if (this.#notedNow() !== null) this.#synced()')
   })
 
   test('PLANTED.md lists for every planted bug how many seeds it takes', () => {
