@@ -32,7 +32,11 @@ describe('Planted bug', () => {
 
   test('Planted bug is found by words, whatever spaces are between them, and one edit behind the other', () => {
     const edits = [
-      { in: 'Contender.prepare', find: 'this.#notedNow()   ===\n undefined', replace: 'this.#notedNow() !== undefined' },
+      {
+        in: 'Contender.prepare',
+        find: 'this.#notedNow()   ===\n undefined',
+        replace: 'this.#notedNow() !== undefined',
+      },
       { in: 'Contender.prepare', find: '!== undefined', replace: '!== null' },
     ]
     const [code] = edited(edits).values()
