@@ -64,7 +64,7 @@ interface Waiting {
 }
 
 export class Line {
-  /** The lines of each session, by the names of their nodes. The uuids in the names differ. */
+  /** The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.) */
   static readonly #ofSession = new WeakMap<Session, Map<string, Line>>()
   readonly queue: Queue
   readonly role: Role
@@ -138,7 +138,7 @@ export class Line {
     const ahead = this.#predecessors.ahead(list)
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
-    if (!this.#isLeft) this.#linesOfSession.set(node.name.name, this)
+    if (!this.#isLeft) this.#linesOfSession.set(node.path, this)
     return isShown
   }
 
@@ -196,7 +196,7 @@ export class Line {
   /** The contender leaves: removes the watches on blockers from the server. */
   leave(): void {
     this.#isLeft = true
-    if (this.#node !== undefined) this.#linesOfSession.delete(this.#node.name.name)
+    if (this.#node !== undefined) this.#linesOfSession.delete(this.#node.path)
     this.#unwatch()
   }
 
@@ -214,7 +214,7 @@ export class Line {
     if (this.#options.remembersAhead) this.#ahead = ahead
     this.#options.onQueued(() => this.#paths(ahead))
     if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
-    const blocker = this.role.aheadOnlyShrinks ? this.#linesOfSession.get(only.name) : undefined
+    const blocker = this.role.aheadOnlyShrinks ? this.#linesOfSession.get(this.queue.pathOf(only.name)) : undefined
     return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
   }
 
