@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { LateAbort, onAbort } from '../src/aborts.ts'
+import { LazyAbortController, onAbort } from '../src/aborts.ts'
 
 /** A signal, and how many listeners it has. */
 function listened(): { controller: AbortController; signal: AbortSignal; count: () => number } {
@@ -84,8 +84,8 @@ test('onAbort lets a notified listener take back its own and other registrations
   expect(notified).toEqual(['a'])
 })
 
-test('LateAbort makes the reason once, and not before someone reads the signal', () => {
-  const late = new LateAbort()
+test('LazyAbortController makes the reason once, and not before someone reads the signal', () => {
+  const late = new LazyAbortController()
   const reason = vi.fn(() => new Error('over'))
   late.abort(reason)
   late.abort(() => new Error('another'))
@@ -97,8 +97,8 @@ test('LateAbort makes the reason once, and not before someone reads the signal',
   expect(reason).toHaveBeenCalledTimes(1)
 })
 
-test('LateAbort notifies who has read the signal before, once', () => {
-  const late = new LateAbort()
+test('LazyAbortController notifies who has read the signal before, once', () => {
+  const late = new LazyAbortController()
   const { signal } = late
   const notified: unknown[] = []
   signal.addEventListener('abort', () => notified.push(signal.reason))

@@ -1,9 +1,7 @@
-import { ErrorCode, OpCode } from '@zk/wire'
+import { ErrorCode } from '@zk/wire'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
-import type { ZooKeeper } from '../src/index.ts'
-import { connected, outcome, VirtualWorld } from './support/index.ts'
 
 describe('KeeperError', () => {
   test('KeeperError names operation, path, server and session, and what to do', () => {
@@ -229,20 +227,4 @@ describe('isTransient', () => {
       expect(isTransient(error)).toBe(false)
     }
   })
-})
-
-test.each<[string, number, (zk: ZooKeeper) => Promise<unknown>]>([
-  ['getData', OpCode.getData, (zk) => zk.getData('/a')],
-  ['getData with a signal', OpCode.getData, (zk) => zk.getData('/a', { signal: new AbortController().signal })],
-  ['getDataAndWatch', OpCode.getData, (zk) => zk.getDataAndWatch('/a')],
-])('%s rejects with the stack of its caller', async (_what, opCode, call) => {
-  const world = new VirtualWorld()
-  const { zk, connection } = await connected(world)
-  const theCaller = async () => {
-    await call(zk)
-  }
-  const done = outcome(theCaller())
-  connection.fail(await connection.expect(opCode as typeof OpCode.getData), 'NoNode')
-  await world.settle()
-  expect((done.error as Error).stack).toContain('theCaller')
 })

@@ -4,7 +4,7 @@ import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
-import { WaitLimit, within } from './calls/wait.ts'
+import { WaitLimit, within } from './calls/wait-limit.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {

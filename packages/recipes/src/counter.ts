@@ -5,7 +5,7 @@ import { Change } from './counter/change.ts'
 import { CounterWriter } from './counter/counter-writer.ts'
 import { checkBigint, checked, toValue } from './counter/value.ts'
 import { ifMissing } from './calls/if-missing.ts'
-import { WaitLimit } from './calls/wait.ts'
+import { WaitLimit } from './calls/wait-limit.ts'
 
 /** The options of `Counter`. */
 export interface CounterOptions {

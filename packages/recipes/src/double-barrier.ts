@@ -5,7 +5,7 @@ import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait } from './checks.ts'
 import { NodeVanished } from './calls/node-vanished.ts'
-import { WaitLimit } from './calls/wait.ts'
+import { WaitLimit } from './calls/wait-limit.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {

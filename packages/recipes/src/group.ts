@@ -5,7 +5,7 @@ import { Membership } from './group/membership.ts'
 import { WatchedMembers } from './group/watched-members.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import { retry } from './calls/retry.ts'
-import { undefinedIfAborted, within } from './calls/wait.ts'
+import { undefinedIfAborted, within } from './calls/wait-limit.ts'
 
 /** The nodes of the members. */
 export interface GroupOptions {

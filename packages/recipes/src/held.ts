@@ -7,7 +7,7 @@ import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import { OwnNodeWatch } from './queue/own-node-watch.ts'
-import { WaitLimit } from './calls/wait.ts'
+import { WaitLimit } from './calls/wait-limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
 /** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */

@@ -1,5 +1,5 @@
 export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
-export type { QueuePlace } from './calls/wait.ts'
+export type { QueuePlace } from './queue/wait.ts'
 export { Barrier, type BarrierOptions, type BarrierWaitOptions } from './barrier.ts'
 export { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'

@@ -14,7 +14,7 @@ import {
 import { Group } from './group.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import { retry } from './calls/retry.ts'
-import { within } from './calls/wait.ts'
+import { within } from './calls/wait-limit.ts'
 
 /** An instance whose node cannot be read. */
 export interface UnreadableInstance {

@@ -99,6 +99,23 @@ describe('Answers that are lost', () => {
 })
 
 describe('MultiLock.acquire that is given up', () => {
+  test('MultiLock.acquire with nodes of one name on two paths lets none behind it pass the holder of one of them', async () => {
+    const { scene, zk, other } = await prepared()
+    // On both paths the next node has the number 1. One path is free.
+    const held = await scene.done(new Lock(other, A).acquire())
+    await scene.done(new Lock(other, B).run(() => {}))
+    const giving = new AbortController()
+    const both = await scene.start(multi(zk).acquire({ signal: giving.signal }))
+    expect(scene.children(B)).toEqual([scene.children(A).at(-1)])
+    const behind = await scene.start(new Lock(zk, A).acquire())
+    giving.abort()
+    await scene.world.settle()
+    expect(both.status).toBe('rejected')
+    expect(behind.status).toBe('pending')
+    await scene.done(held.release())
+    expect(behind.value.isHeld()).toBe(true)
+  })
+
   test.each([
     ['on paths that do not exist yet', false, false],
     ['on free paths', true, false],

@@ -85,7 +85,7 @@ export class FrameDecoder {
     if (size === undefined) return undefined
     const front = this.#front
     const reader = front.reader(LENGTH_SIZE, size)
-    front.skip(size)
+    front.drop(size)
     return reader
   }
 
@@ -168,11 +168,11 @@ class Span {
   /** Takes bytes, which stay as they are until the next `add`. */
   take(size: number): Uint8Array {
     const bytes = this.#memory.subarray(this.#start, this.#start + size)
-    this.skip(size)
+    this.drop(size)
     return bytes
   }
 
-  skip(size: number): void {
+  drop(size: number): void {
     this.#start += size
     if (this.#start < this.#end) return
     if (this.#memory.byteLength > MOST_KEPT) this.view(NOTHING)

@@ -59,6 +59,22 @@ export const locksBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'the line of a contender is that of its node of the same name in another queue',
+    recipe: 'MultiLock',
+    edits: [
+      {
+        in: 'Line.join',
+        find: 'this.#linesOfSession.set(node.path, this)',
+        replace: 'this.#linesOfSession.set(node.name.name, this)',
+      },
+      {
+        in: 'Line.#turn',
+        find: 'this.#linesOfSession.get(this.queue.pathOf(only.name))',
+        replace: 'this.#linesOfSession.get(only.name)',
+      },
+    ],
+  },
+  {
     name: 'a task that waits does not notice that one of its nodes is deleted',
     recipe: 'NestedLocks',
     edits: [

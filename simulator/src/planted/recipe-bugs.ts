@@ -293,7 +293,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'WaitLimit.#unless',
-        find: 'this.#waiting.push(end)',
+        find: 'this.#waiting.push(reject)',
         replace: '',
       },
     ],

@@ -70,5 +70,5 @@ export class EventQueue<T> {
   }
 }
 
-/** The result of `next` after the last item. */
+/** The result of an iterator's `next` after its last item. */
 export const OVER = { value: undefined, done: true } as const

@@ -278,6 +278,8 @@ describe('The code behind an await resumes in the order in which the server spok
 describe('The one await puts the caller into the stack', () => {
   test.each<[string, (zk: ZooKeeper) => Promise<unknown>, Parameters<FakeConnection['expect']>[0]]>([
     ['create', (zk) => zk.create('/a'), OpCode.create2],
+    ['getData', (zk) => zk.getData('/a'), OpCode.getData],
+    ['getData with a signal', (zk) => zk.getData('/a', { signal: new AbortController().signal }), OpCode.getData],
     ['getDataAndWatch', (zk) => zk.getDataAndWatch('/a'), OpCode.getData],
     ['multi', (zk) => zk.multi([op.check('/a')]), OpCode.multi],
   ])('KeeperError of %s names the function that awaited it', async (_, call, opCode) => {

@@ -52,11 +52,11 @@ export function readMarks(data: Uint8Array): Marked {
   return { label: data, waitsFor: [] }
 }
 
-/** Where the last such part begins; negative if there is none. */
+/** Where the last such part begins; -1 if there is none. A label may have a megabyte, so the first byte is found natively. */
 function lastIndexOf(data: Uint8Array, part: Uint8Array): number {
-  let at = data.length - part.length
-  while (at >= 0 && !part.every((byte, index) => data[at + index] === byte)) at--
-  return at
+  let at = data.lastIndexOf(part[0]!)
+  while (at > 0 && !part.every((byte, index) => data[at + index] === byte)) at = data.lastIndexOf(part[0]!, at - 1)
+  return part.every((byte, index) => data[at + index] === byte) ? at : -1
 }
 
 /** The path in the ensemble. */

@@ -11,7 +11,7 @@ import {
 import { hex, onAbort, pause } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
-import { undefinedIfAborted, WaitLimit } from '../calls/wait.ts'
+import { undefinedIfAborted, WaitLimit } from '../calls/wait-limit.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'

@@ -4,7 +4,7 @@ import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/c
 import { wasAborted } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry } from '../calls/retry.ts'
-import { WaitLimit } from '../calls/wait.ts'
+import { WaitLimit } from '../calls/wait-limit.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 
 /** Something that was read, until its watch fires. */

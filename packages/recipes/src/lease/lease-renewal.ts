@@ -6,7 +6,7 @@ import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '
 import { type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
-import type { WaitLimit } from '../calls/wait.ts'
+import type { WaitLimit } from '../calls/wait-limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
@@ -142,34 +142,46 @@ const ATTEMPTS = 3
 export function firstLease(
   zk: ZooKeeper,
   session: Session,
-  { nodes, touch }: Grant,
+  grant: Grant,
   terms: HoldOptions,
   limit: WaitLimit,
 ): Lease | Promise<Lease> {
   const { runtime } = zk
+  const { touch } = grant
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
   const followerRelayDelay = followerRelayDelayOf(terms, session)
-  const leaseFrom = (touched: Timestamp) =>
-    new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
-  const isLongEnough = ({ remaining }: Lease) => remaining > leaseTimes.round(session.shortestTimeout)
-  const known = touch && leaseFrom(touch.at)
-  if (known !== undefined && isLongEnough(known)) return known
+  const known = touch && leaseFrom(zk, session, touch.at)
+  if (known !== undefined && isLongEnough(known, session)) return known
+  return limit.during(provenLease(zk, session, grant, { known, followerRelayDelay, limit }))
+}
+
+async function provenLease(
+  zk: ZooKeeper,
+  session: Session,
+  { nodes }: Grant,
+  { known, followerRelayDelay, limit }: { known: Lease | undefined; followerRelayDelay: number; limit: WaitLimit },
+): Promise<Lease> {
   const renewal = new LeaseRenewal(zk, session)
   const checked = { paths: nodes.map(({ path }) => path) }
-  const proveOne = async () => {
-    let lease = known
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      // The known touches are too old, for example because the process was paused. After this pause the leader will have
-      // received those that were sent since then.
-      if (lease !== undefined) await limit.pause(followerRelayDelay)
-      const proof = await renewal.prove(() => [checked], followerRelayDelay)
-      if (proof === undefined) throw new NodeVanished()
-      for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
-      lease = leaseFrom(proof.touched)
-      if (isLongEnough(lease)) return lease
-    }
-    // Answers take too long for a lease here. Another contender may get its answers sooner.
-    throw new NodeVanished()
+  let lease = known
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    // The known touches are too old, for example because the process was paused. After this pause the leader will have
+    // received those that were sent since then.
+    if (lease !== undefined) await limit.pause(followerRelayDelay)
+    const proof = await renewal.prove(() => [checked], followerRelayDelay)
+    if (proof === undefined) throw new NodeVanished()
+    for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
+    lease = leaseFrom(zk, session, proof.touched)
+    if (isLongEnough(lease, session)) return lease
   }
-  return limit.during(proveOne())
+  // Answers take too long for a lease here. Another contender may get its answers sooner.
+  throw new NodeVanished()
+}
+
+function leaseFrom({ runtime }: ZooKeeper, session: Session, touched: Timestamp): Lease {
+  return new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
+}
+
+function isLongEnough({ remaining }: Lease, { shortestTimeout }: Session): boolean {
+  return remaining > leaseTimes.round(shortestTimeout)
 }

@@ -1,5 +1,6 @@
 // A contender's place in one queue: which others are ahead of its node there, and the wait until none of them blocks it.
 import type { CallOptions, NodeData, Session, Watched, ZooKeeper } from '@zk/client'
+import { memoized } from '../memoized.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
@@ -63,9 +64,10 @@ interface Waiting {
   isOver: boolean
 }
 
+/** The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.) */
+const ofSessions = new WeakMap<Session, Map<string, Line>>()
+
 export class Line {
-  /** The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.) */
-  static readonly #ofSession = new WeakMap<Session, Map<string, Line>>()
   readonly queue: Queue
   readonly role: Role
   readonly #zk: ZooKeeper
@@ -138,7 +140,8 @@ export class Line {
     const ahead = this.#predecessors.ahead(list)
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
-    if (!this.#isLeft) this.#linesOfSession.set(node.path, this)
+    // Only in such a queue it is of use to others (`#turn`). There every contender leaves; that of a downgraded writer does not.
+    if (this.role.aheadOnlyShrinks && !this.#isLeft) this.#linesOfSession.set(node.path, this)
     return isShown
   }
 
@@ -148,11 +151,7 @@ export class Line {
   }
 
   get #linesOfSession(): Map<string, Line> {
-    const known = Line.#ofSession.get(this.#session)
-    if (known !== undefined) return known
-    const lines = new Map<string, Line>()
-    Line.#ofSession.set(this.#session, lines)
-    return lines
+    return memoized(ofSessions, this.#session, () => new Map<string, Line>())
   }
 
   /**

@@ -14,7 +14,8 @@ import { NodeVanished } from '../calls/node-vanished.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
 import { retry } from '../calls/retry.ts'
-import { type Subject, Wait, type Waiter, WaitLimit } from '../calls/wait.ts'
+import { WaitLimit } from '../calls/wait-limit.ts'
+import { type Subject, Wait, type Waiter } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {}
 

@@ -1,4 +1,4 @@
-import { LateAbort } from '../../aborts.ts'
+import { LazyAbortController } from '../../aborts.ts'
 import type { Connection } from '../../session.ts'
 import type { TouchLog } from '../protocol/touch-log.ts'
 
@@ -12,7 +12,7 @@ export function newConnection(
   { server, readOnly }: Pick<Connection, 'server' | 'readOnly'>,
   touches: TouchLog,
 ): OwnConnection {
-  const lost = new LateAbort()
+  const lost = new LazyAbortController()
   return {
     server,
     readOnly,

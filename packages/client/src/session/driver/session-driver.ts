@@ -1,6 +1,6 @@
 // Drives a SessionMachine: owns its connection and its one timer, and performs its outputs.
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
-import { LateAbort, onAbort } from '../../aborts.ts'
+import { LazyAbortController, onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
 import { type ConnectAttempt, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { hex } from '../../hex.ts'
@@ -43,7 +43,7 @@ export class SessionDriver implements Session {
   readonly #link: ServerLink
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
-  readonly #ended = new LateAbort()
+  readonly #ended = new LazyAbortController()
   readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */

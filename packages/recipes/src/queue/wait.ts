@@ -1,0 +1,82 @@
+// The wait of a caller, which may use several contenders one after the other.
+import type { Session, ZooKeeper } from '@zk/client'
+import { report } from '../diagnostics.ts'
+import { type Blocker, LockTimeoutError } from '../errors.ts'
+import type { ContenderInfo } from './queue.ts'
+
+/** A place in the queue, as in the last list. */
+export interface QueuePlace {
+  /** How many contenders are ahead. */
+  readonly position: number
+  /** The paths of their nodes, oldest first. */
+  readonly ahead: readonly string[]
+}
+
+/** What a wait knows of a contender. */
+export interface Waiter {
+  readonly session: Session
+  /** The paths of the contenders ahead when last seen, oldest first; undefined where they are not known. */
+  readonly ahead: readonly string[] | undefined
+  /** The contender that it waits for; undefined where that is not known. */
+  readonly blocker: ContenderInfo | undefined
+}
+
+/** What is waited for, as it is reported. */
+export interface Subject {
+  readonly zk: ZooKeeper
+  /** The path that users know; all of them if there are several. */
+  readonly path: string
+  /** See `RecipeMessages`. */
+  readonly kind: string
+}
+
+export class Wait {
+  /** Whether the wait has a timeout, so that `tooLong` may be called. */
+  readonly mayTimeOut: boolean
+  readonly #subject: Subject
+  readonly #onQueued: ((place: QueuePlace) => void) | undefined
+  readonly #since: number
+  /** The last contender that had to wait. */
+  #contender: Waiter | undefined
+
+  constructor(subject: Subject, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
+    this.mayTimeOut = mayTimeOut
+    this.#subject = subject
+    this.#onQueued = onQueued
+    this.#since = subject.zk.runtime.now()
+  }
+
+  /** `ahead` makes the paths of the contenders ahead, oldest first. */
+  queued(contender: Waiter, ahead: () => readonly string[]): void {
+    this.#contender = contender
+    const place = () => {
+      const paths = ahead()
+      return { position: paths.length, ahead: paths }
+    }
+    const { zk, path, kind } = this.#subject
+    report(zk, 'zk:queued', kind, () => ({ path, ...place() }))
+    this.#onQueued?.(place())
+  }
+
+  /** The caller gets this hold. Reports how long the caller has waited. */
+  ended<H extends { acquired(waited: number): void }>(held: H): H {
+    held.acquired(this.#subject.zk.runtime.now() - this.#since)
+    return held
+  }
+
+  /** The error for a wait that has timed out. */
+  tooLong(timeout: number): LockTimeoutError {
+    const { path, zk } = this.#subject
+    const at = zk.runtime.wallNow()
+    const { ahead, blocker } = this.#contender ?? {}
+    return new LockTimeoutError(path, timeout, {
+      at,
+      ahead,
+      blocker: blocker && this.#asBlocker(blocker),
+    })
+  }
+
+  #asBlocker({ path, label, sessionId, since }: ContenderInfo): Blocker {
+    return { path, label, sessionId, since, isOwn: sessionId === this.#contender?.session.id }
+  }
+}
