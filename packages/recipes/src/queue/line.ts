@@ -163,11 +163,9 @@ export class Line {
     again: (line: Line) => Promise<Look<Grant>>,
     arrived: (front: Front<Grant>) => T | Promise<T>,
   ): Promise<T> {
-    const grant = await entering
+    // No variable refers to a list during the wait.
+    let turn = this.#begin<Grant>(await entering)
     const node = this.#node!
-    const first = this.#first
-    this.#first = undefined
-    let turn: Turn<Grant> = first === undefined ? this.#firstTurn(grant) : this.#turn({ ahead: first, grant })
     while (turn.name === 'behind') {
       const { blockers, rest } = turn
       const gone = await this.#oneGone(blockers)
@@ -197,6 +195,13 @@ export class Line {
     this.#isLeft = true
     if (this.#node !== undefined) this.#linesOfSession.delete(this.#node.path)
     this.#unwatch()
+  }
+
+  /** What to do after `join`. */
+  #begin<Grant>(grant: Grant | undefined): Turn<Grant> {
+    const first = this.#first
+    this.#first = undefined
+    return first === undefined ? this.#firstTurn(grant) : this.#turn({ ahead: first, grant })
   }
 
   #firstTurn<Grant>(grant: Grant | undefined): Turn<Grant> {
