@@ -42,7 +42,7 @@ export interface CountOption {
 
 const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
 /** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. */
-const role: Role = { ...exclusive, kind, rivals: [kind] }
+const role: Role = { ...exclusive, kind, rivals: [kind], trustsOwnSession: false }
 
 /**
  * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those

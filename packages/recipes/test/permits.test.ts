@@ -18,6 +18,7 @@ function roleWith(permits: number): Role {
     rivals: [kind],
     blockers: (ahead) => (ahead.length < permits ? [] : ahead.last(permits)),
     aheadOnlyShrinks: true,
+    trustsOwnSession: true,
   }
 }
 

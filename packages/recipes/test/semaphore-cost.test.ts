@@ -25,6 +25,22 @@ test('Semaphore is acquired in three round trips, and released in one', async ()
   expect(scene.leftovers()).toEqual(nothing)
 })
 
+test('Semaphore lists those ahead although all are of one session: their events do not show what they have left in leases', async () => {
+  const scene = new Scene()
+  prepare(scene, 1)
+  const semaphore = semaphoreOf(await scene.client())
+  const all: Outcome<SemaphoreHeld>[] = []
+  for (let index = 0; index < 5; index++) all.push(await scene.start(semaphore.acquire()))
+  for (let turn = 0; turn < 3; turn++) {
+    const since = scene.since()
+    await scene.done(all[turn]!.value.release())
+    expect(heldOf(all)).toEqual([turn + 1])
+    // The new holder lists `leases` once more. The one behind it lists `locks`, but for the first turn: it came when only one was
+    // ahead. Then it looks at `leases`, and watches it.
+    expect(count(since.ops())['getChildren2']).toBe(turn === 0 ? 3 : 4)
+  }
+})
+
 /** How often each request was made. */
 function count(ops: readonly (string | undefined)[]): Record<string, number> {
   const counts: Record<string, number> = {}

@@ -254,13 +254,7 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'no contender comes in ahead of a writer',
-    edits: [
-      {
-        in: 'writer',
-        find: 'rivals: [read, write], blockers: last, aheadOnlyShrinks: false',
-        replace: 'rivals: [read, write], blockers: last, aheadOnlyShrinks: true',
-      },
-    ],
+    edits: [{ in: 'writer', find: 'aheadOnlyShrinks: false', replace: 'aheadOnlyShrinks: true' }],
   },
   {
     name: 'a downgrade makes the reader behind the writer, not in its place',

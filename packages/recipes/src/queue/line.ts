@@ -141,7 +141,7 @@ export class Line {
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
     // Only in such a queue it is of use to others (`#turn`). There every contender leaves; that of a downgraded writer does not.
-    if (this.role.aheadOnlyShrinks && !this.#isLeft) this.#linesOfSession.set(node.path, this)
+    if (this.role.trustsOwnSession && !this.#isLeft) this.#linesOfSession.set(node.path, this)
     return isShown
   }
 
@@ -218,7 +218,7 @@ export class Line {
     if (this.#options.remembersAhead) this.#ahead = ahead
     this.#options.onQueued(() => this.#paths(ahead))
     if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
-    const blocker = this.role.aheadOnlyShrinks ? this.#linesOfSession.get(this.queue.pathOf(only.name)) : undefined
+    const blocker = this.role.trustsOwnSession ? this.#linesOfSession.get(this.queue.pathOf(only.name)) : undefined
     return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
   }
 

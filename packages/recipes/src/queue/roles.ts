@@ -15,6 +15,11 @@ export interface Role {
   blockers(ahead: Ahead): readonly ContenderName[]
   /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
+  /**
+   * Whether it needs no list if the blocker that has left was of its session and had no blocker itself. A `Semaphore` does need one:
+   * it must read what all those ahead have left in `leases`, and their events do not show that the next server has it.
+   */
+  readonly trustsOwnSession: boolean
 }
 
 const last = (ahead: Ahead) => ahead.last(1)
@@ -24,16 +29,35 @@ const latch: Kind = { name: 'latch', marker: 'latch-' }
 const read: Kind = { name: 'read', marker: '__READ__' }
 const write: Kind = { name: 'write', marker: '__WRIT__', successor: read }
 
-export const exclusive: Role = { kind: lock, rivals: [lock], blockers: last, aheadOnlyShrinks: true }
+export const exclusive: Role = {
+  kind: lock,
+  rivals: [lock],
+  blockers: last,
+  aheadOnlyShrinks: true,
+  trustsOwnSession: true,
+}
 
-export const candidate: Role = { kind: latch, rivals: [latch], blockers: last, aheadOnlyShrinks: true }
+export const candidate: Role = {
+  kind: latch,
+  rivals: [latch],
+  blockers: last,
+  aheadOnlyShrinks: true,
+  trustsOwnSession: true,
+}
 
 /** Contenders can appear ahead later: after a downgrade the reader's node takes the place of a writer. */
-export const writer: Role = { kind: write, rivals: [read, write], blockers: last, aheadOnlyShrinks: false }
+export const writer: Role = {
+  kind: write,
+  rivals: [read, write],
+  blockers: last,
+  aheadOnlyShrinks: false,
+  trustsOwnSession: false,
+}
 
 export const reader: Role = {
   kind: read,
   rivals: [read, write],
   blockers: (ahead) => ahead.last(1, write),
   aheadOnlyShrinks: false,
+  trustsOwnSession: false,
 }
