@@ -133,6 +133,38 @@ describe('Held', () => {
     expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
   })
 
+  test.each<[string, (scene: Scene, zk: ZooKeeper, replace: () => void) => Promise<unknown>]>([
+    [
+      'before it was watched',
+      async (scene, _, replace) => {
+        replace()
+        await scene.world.advance(50)
+      },
+    ],
+    [
+      'while there was no connection',
+      async (scene, zk, replace) => {
+        await scene.world.advance(50)
+        scene.cut(zk)
+        replace()
+        await scene.world.advance(1_000)
+      },
+    ],
+  ])(
+    'Held in whose place an operator makes a node of that name, %s, is lost with NodeGone, and deletes that node',
+    async (_, play) => {
+      const { scene, zk, held } = await holding()
+      const { nodes } = scene.ensemble
+      await play(scene, zk, () => {
+        nodes.delete(held.path)
+        nodes.create(held.path)
+      })
+      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+      expect(await scene.done(new Lock(zk, PATH).run(() => 'next'))).toBe('next')
+      expect(scene.leftovers()).toEqual(nothing)
+    },
+  )
+
   test('Held is not lost when another client writes to its node, and still notices its deletion', async () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)

@@ -35,12 +35,15 @@ export class OwnNodeWatch {
     const pinned = pinnedTo(this.#session)
     const watching = () => ifMissing((options) => this.#zk.getDataAndWatch(this.#path, options), pinned, undefined)
     while (!this.#stopped) {
-      this.#watch = await retry(this.#zk, watching)
+      const watch = await retry(this.#zk, watching)
+      this.#watch = watch
       if (this.#stopped) return this.stop()
-      const event = await this.#watch?.changed
-      if (event?.type === 'SessionEnded') return
+      // An operator may have made a node of that name in place of ours, from a backup for instance. Checks of the path do not show it.
+      if (watch?.stat.ephemeralOwner !== this.#session.id) break
+      const event = await watch.changed
+      if (event.type === 'SessionEnded') return
       // After any other event the node is watched again.
-      if (event === undefined || event.type === 'NodeDeleted') break
+      if (event.type === 'NodeDeleted') break
     }
     if (!this.#stopped) onGone()
   }
