@@ -1,4 +1,4 @@
-// Contenders that have left are garbage, however they left.
+// Contenders that have left are garbage, however they left. Those that wait keep no list.
 import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { LeaderElection, Lock, MultiLock, Semaphore, SharedLock, type ZooKeeper } from '../src/index.ts'
