@@ -77,24 +77,24 @@ inline committed() {
   read()
 }
 
-/* Sets `count` to the number of permits that are taken at zxid z. */
+/* Sets `count` to the number of permits that are taken at zxid z. Sets z back to 0, so that there are fewer states. */
 inline count_leases() {
   d_step {
-  count = 0;
-  for (n : 0 .. PERMITS - 1) {
-    if
-    :: in(before[n], z) -> count++
-    :: else
-    fi
-  }
-  for (n : 0 .. CONTENDERS - 1) {
-    if
-    :: in(taken[n], z) -> count++
-    :: else
-    fi
-  }
-  n = 0;
-  z = 0
+    count = 0;
+    for (n : 0 .. PERMITS - 1) {
+      if
+      :: in(before[n], z) -> count++
+      :: else
+      fi
+    }
+    for (n : 0 .. CONTENDERS - 1) {
+      if
+      :: in(taken[n], z) -> count++
+      :: else
+      fi
+    }
+    n = 0;
+    z = 0
   }
 }
 
@@ -110,8 +110,8 @@ proctype Contender(byte me) {
   byte last = NOBODY;     /* Front.last: the contender whose event made it first. */
   byte count;
   byte n;
-  byte z;
-  bool is_full;
+  byte z;                 /* For count_leases. */
+  bool is_full;           /* No permit is free in the last list of `leases`. */
 
   s = owner[me];
 
@@ -120,15 +120,15 @@ listing:
     connected -> read();
     printf("%d lists locks at zxid %d\n", me, view);
     d_step {
-    blocker = NOBODY;
-    ahead = 0;
-    for (n : 0 .. CONTENDERS - 1) {
-      if
-      :: n < me && in(waiting[n], view) -> blocker = n; ahead++
-      :: else
-      fi
-    }
-    n = 0
+      blocker = NOBODY;
+      ahead = 0;
+      for (n : 0 .. CONTENDERS - 1) {
+        if
+        :: n < me && in(waiting[n], view) -> blocker = n; ahead++
+        :: else
+        fi
+      }
+      n = 0
     }
     if
     :: !in(waiting[me], view) -> goto over

@@ -41,7 +41,7 @@ export interface CountOption {
 }
 
 const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
-/** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. */
+/** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. The first in it reads `leases`. */
 const role: Role = { ...exclusive, kind, rivals: [kind], trustsOwnSession: false }
 
 /**

@@ -120,8 +120,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'reader.blockers',
-        find: 'blockers: (ahead) => ahead.last(1, write),',
-        replace: 'blockers: (ahead) => last(ahead).filter(({ kind }) => kind === write),',
+        find: 'blockers: (ahead) => ahead.last(1, write)',
+        replace: 'blockers: (ahead) => last(ahead).filter(({ kind }) => kind === write)',
       },
     ],
   },

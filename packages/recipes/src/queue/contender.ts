@@ -157,13 +157,6 @@ export class Contender {
     return this.#leaving
   }
 
-  /** Ends what belongs to the wait. `leave` does it, too. */
-  endWait(): void {
-    this.#endTaskWait()
-    this.#unwatchOwn()
-    for (const line of this.#lines) line.leave()
-  }
-
   /** Deletes the nodes of creates that were executed late: after the search for them had found nothing. `leave` does it, too. */
   deleteLate(): Promise<void> {
     return this.#create.deleteLate()
@@ -264,7 +257,7 @@ export class Contender {
     try {
       return await Promise.race([competing, deadlock])
     } finally {
-      this.#endTaskWait()
+      this.#endWait()
       this.#unwatchOwn()
     }
   }
@@ -279,7 +272,7 @@ export class Contender {
     Task.of(this.session, detection).begins(this.#wait)
   }
 
-  #endTaskWait(): void {
+  #endWait(): void {
     if (this.#wait !== undefined) Task.of(this.session, this.#options.detection!).ended(this.#wait)
   }
 
@@ -333,7 +326,9 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
-    this.endWait()
+    this.#endWait()
+    this.#unwatchOwn()
+    for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
     // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.

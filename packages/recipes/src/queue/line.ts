@@ -163,7 +163,7 @@ export class Line {
     again: (line: Line) => Promise<Look<Grant>>,
     arrived: (front: Front<Grant>) => T | Promise<T>,
   ): Promise<T> {
-    // No variable refers to a list during the wait.
+    // A suspended function keeps its variables, so none of them refers to a list.
     let turn = this.#begin<Grant>(await entering)
     const node = this.#node!
     while (turn.name === 'behind') {

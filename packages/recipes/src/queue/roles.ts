@@ -16,10 +16,11 @@ export interface Role {
   /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
   /**
-   * Whether it needs no list if the blocker that has left was of its session and had no blocker itself. A `Semaphore` does need one:
-   * it must read what all those ahead have left in `leases`, and their events do not show that the next server has it.
+   * Whether it is next without a list if the blocker that has left was of its session and had no blocker itself. Only for a role
+   * whose contenders ahead only get fewer. Not for one that then reads what all those ahead have left behind: their events do not
+   * show that the next server has it (`spec/semaphore`). @default false
    */
-  readonly trustsOwnSession: boolean
+  readonly trustsOwnSession?: boolean
 }
 
 const last = (ahead: Ahead) => ahead.last(1)
@@ -37,27 +38,9 @@ export const exclusive: Role = {
   trustsOwnSession: true,
 }
 
-export const candidate: Role = {
-  kind: latch,
-  rivals: [latch],
-  blockers: last,
-  aheadOnlyShrinks: true,
-  trustsOwnSession: true,
-}
+export const candidate: Role = { ...exclusive, kind: latch, rivals: [latch] }
 
 /** Contenders can appear ahead later: after a downgrade the reader's node takes the place of a writer. */
-export const writer: Role = {
-  kind: write,
-  rivals: [read, write],
-  blockers: last,
-  aheadOnlyShrinks: false,
-  trustsOwnSession: false,
-}
+export const writer: Role = { kind: write, rivals: [read, write], blockers: last, aheadOnlyShrinks: false }
 
-export const reader: Role = {
-  kind: read,
-  rivals: [read, write],
-  blockers: (ahead) => ahead.last(1, write),
-  aheadOnlyShrinks: false,
-  trustsOwnSession: false,
-}
+export const reader: Role = { ...writer, kind: read, blockers: (ahead) => ahead.last(1, write) }

@@ -269,8 +269,6 @@ export class PermitContender implements Competitor {
   async #remove(): Promise<void> {
     this.#unwatch()
     if (this.#nodes !== undefined) {
-      // The transaction has deleted its node in `locks`.
-      this.#contender.endWait()
       await this.#leases.delete(this.#nodes, this.session)
       return await this.#contender.deleteLate()
     }
