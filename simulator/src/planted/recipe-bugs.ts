@@ -119,7 +119,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a reader looks at the one right before it only',
     edits: [
       {
-        in: 'reader.blockers',
+        in: 'reader',
         find: 'blockers: (ahead) => ahead.last(1, write)',
         replace: 'blockers: (ahead) => last(ahead).filter(({ kind }) => kind === write)',
       },
