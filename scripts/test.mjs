@@ -22,6 +22,8 @@ const projectsNamed = args.some((argument) => argument.startsWith('--project'))
 
 const totals = { passed: 0, failed: 0, skipped: 0 }
 const remarks = []
+// A line for each, repeated at the end: the output of a run is long, and may be cut off.
+const failures = []
 
 // An interrupt reaches the child directly, and SIGTERM is forwarded. In both cases the totals are still printed.
 let child
@@ -37,6 +39,7 @@ for (const [name, command] of Object.entries(steps)) {
   const { code, output } = await run(command, { quiet: true })
   if (code !== 0) {
     totals.failed++
+    failures.push(name)
     console.log(output)
     remarks.push(`${name} failed (${command}): its output is at the top.`)
   } else if (ci) {
@@ -59,14 +62,18 @@ const vitest = await runVitest(docker ? args : ['--project', 'unit', '--project'
 totals.passed += vitest.passed
 totals.failed += vitest.failed
 totals.skipped += vitest.skipped
+failures.push(...vitest.failures)
 
 for (const release of docker ? (process.env.ZK_RELEASES ?? '').split(' ').filter(Boolean) : []) {
   if (isInterrupted) break
   console.log(`\nThe scenarios on servers of ${release}`)
-  const counted = totalsOf(await playRelease(release, shortScenarios(), (started) => (child = started)))
+  const result = await playRelease(release, shortScenarios(), (started) => (child = started))
+  const counted = totalsOf(result)
   totals.passed += counted.passed
   totals.failed += counted.failed
   totals.skipped += counted.skipped
+  const failed = result.tests.filter(({ outcome }) => outcome === 'failed')
+  failures.push(...failed.map(({ file, subject, title }) => `${release}: ${file} > ${subject} > ${title}`))
   if (counted.failed > 0) remarks.push(`Failed on servers of ${release}: \`pnpm matrix ${release}\` plays just these.`)
 }
 
@@ -77,6 +84,7 @@ if (nothingRan) remarks.push('No test was run.')
 if (ci && totals.skipped > 0) remarks.push('With CI=true a skipped test fails the run.')
 
 for (const remark of remarks) console.log(`\n${'!'.repeat(100)}\n${remark}`)
+if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `✗ ${failure}`).join('\n')}`)
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
 process.exitCode = totals.failed > 0 || nothingRan || (ci && totals.skipped > 0) ? 1 : 0
 
@@ -116,10 +124,11 @@ async function checkModels() {
   console.log(output)
   const lines = output.split('\n')
   const passed = lines.filter((line) => line.startsWith('✓ ')).length
-  const failed = lines.filter((line) => line.startsWith('✗ ')).length
+  const failed = lines.filter((line) => line.startsWith('✗ '))
   totals.passed += passed
   // No output is also a failure.
-  totals.failed += passed + failed === 0 ? 1 : failed
+  totals.failed += passed + failed.length === 0 ? 1 : failed.length
+  failures.push(...failed.map((line) => line.slice('✗ '.length)))
 }
 
 async function runVitest(extra) {
@@ -141,7 +150,7 @@ async function runVitest(extra) {
     return counted
   } catch {
     remarks.push(`vitest ended with ${code} before it had counted anything.`)
-    return { passed: 0, failed: 1, skipped: 0 }
+    return { passed: 0, failed: 1, skipped: 0, failures: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
