@@ -6,7 +6,7 @@ import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
-import { OwnNodeWatch } from './queue/own-node-watch.ts'
+import { OwnNodesWatch } from './queue/own-nodes-watch.ts'
 import { WaitLimit } from './calls/wait-limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
@@ -46,7 +46,7 @@ export class Held implements AsyncDisposable {
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms
-  readonly #watches: readonly OwnNodeWatch[]
+  readonly #watch: OwnNodesWatch
   readonly #keeper: LeaseKeeper
   /** With `detectDeadlocks`. */
   readonly #task: Task | undefined
@@ -76,8 +76,7 @@ export class Held implements AsyncDisposable {
     this.#kind = kind ?? node.name.kind.name
     this.#since = runtime.now()
     // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
-    const gone = () => this.isHeld() && this.lose('NodeGone')
-    this.#watches = this.paths.map((path) => new OwnNodeWatch(zk, session, path, gone))
+    this.#watch = new OwnNodesWatch(zk, session, this.paths, () => this.isHeld() && this.lose('NodeGone'))
     const { detection } = terms
     this.#task = detection && Task.of(session, detection)
     this.#task?.holds(zk, nodes, detection!.label)
@@ -241,7 +240,7 @@ export class Held implements AsyncDisposable {
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.#loss !== undefined) return
-    for (const each of this.#watches) each.stop()
+    this.#watch.stop()
     this.#keeper.remove(this)
     this.#task?.lost(this.#zk, this.paths)
     const loss: Loss = { reason, cause, error: undefined }

@@ -2,12 +2,12 @@
 // one queue.
 import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
-import { Task, type TaskWait } from '../deadlock/task.ts'
+import { DetectedWait } from '../deadlock/detected-wait.ts'
 import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
-import { OwnNodeWatch } from './own-node-watch.ts'
+import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
@@ -48,12 +48,12 @@ export class Contender {
   readonly #lines: readonly Line[]
   readonly #create: ProtectedCreate
   readonly #pinned: ReturnType<typeof pinnedTo>
+  /** With `detectDeadlocks`. */
+  readonly #detected: DetectedWait | undefined
   #entering: Promise<OwnNodes | undefined> | undefined
   #nodes: OwnNodes | undefined
-  /** The watches on its own nodes while it waits: with several queues, or with `detectDeadlocks`. */
-  #ownWatches: readonly OwnNodeWatch[] = []
-  #wait: TaskWait | undefined
-  #deadlocked: ((error: unknown) => void) | undefined
+  /** While it waits in several queues. */
+  #ownWatch: OwnNodesWatch | undefined
   #leaving: Promise<void> | undefined
 
   constructor(entries: Entries, options: ContenderOptions) {
@@ -65,15 +65,13 @@ export class Contender {
     this.session = session
     this.#options = options
     this.#pinned = pinnedTo(session)
-    const onQueued: ContenderOptions['onQueued'] =
-      detection === undefined
-        ? options.onQueued
-        : (ahead) => {
-            this.#beginWait()
-            options.onQueued(ahead)
-          }
+    const onQueued: ContenderOptions['onQueued'] = (ahead) => {
+      this.#detected?.begin(this.#nodes!)
+      options.onQueued(ahead)
+    }
     const ofLine = { remembersAhead, onQueued, throwIfLeaving: () => this.#throwIfLeaving() }
     this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
+    this.#detected = detection && new DetectedWait(zk, session, recipePathsOf(entries), detection)
     const marks = detection && entries.map(({ queue, role: { kind } }) => markOf(zk, queue.path, { kind, uuid }))
     const plans = entries.map(({ queue, role: { kind } }, index) => ({
       queue,
@@ -102,7 +100,7 @@ export class Contender {
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
-    return this.#options.detection === undefined ? this.#compete() : this.#unlessDeadlock(this.#compete())
+    return this.#detected === undefined ? this.#compete() : this.#detected.during(this.#compete())
   }
 
   #compete(): Promise<Grant> {
@@ -224,56 +222,22 @@ export class Contender {
     const reaching = Promise.all(this.#lines.map(reach))
     reaching.catch(() => {})
     await entering
-    const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
+    // With `detectDeadlocks` its nodes are watched already.
+    const mustWatch = this.#isBlocked && this.#detected === undefined
+    const fronts = await (mustWatch ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
   }
 
   async #whileAllExist<T>(waiting: Promise<T>): Promise<T> {
-    const gone = new Promise<never>((_, reject) => this.#watchOwn(reject))
+    const paths = this.#nodes!.map(({ path }) => path)
+    const gone = new Promise<never>((_, reject) => {
+      this.#ownWatch = new OwnNodesWatch(this.#zk, this.session, paths, () => reject(new NodeVanished()))
+    })
     try {
       return await Promise.race([waiting, gone])
     } finally {
-      this.#unwatchOwn()
+      this.#ownWatch!.stop()
     }
-  }
-
-  #watchOwn(failed: (error: unknown) => void): void {
-    if (this.#ownWatches.length > 0 || this.#leaving !== undefined) return
-    const vanished = () => failed(new NodeVanished())
-    this.#ownWatches = this.#nodes!.map(({ path }) => new OwnNodeWatch(this.#zk, this.session, path, vanished))
-  }
-
-  #unwatchOwn(): void {
-    for (const each of this.#ownWatches) each.stop()
-  }
-
-  // --- with `detectDeadlocks` -----------------------------------------------------------------------------------
-
-  /** Like `competing`, but also rejects if a deadlock is found, if the search for one fails, or if a node is gone. */
-  async #unlessDeadlock(competing: Promise<Grant>): Promise<Grant> {
-    const deadlock = new Promise<never>((_, reject) => {
-      this.#deadlocked = reject
-    })
-    try {
-      return await Promise.race([competing, deadlock])
-    } finally {
-      this.#endWait()
-      this.#unwatchOwn()
-    }
-  }
-
-  #beginWait(): void {
-    const { detection } = this.#options
-    if (detection === undefined || this.#wait !== undefined || this.#deadlocked === undefined) return
-    const path = this.#lines.map(({ queue }) => queue.recipePath).join(', ')
-    const failed = this.#deadlocked
-    const watchOwn = () => this.#watchOwn(failed)
-    this.#wait = { zk: this.#zk, path, nodes: this.#nodes!, label: detection.label, watchOwn, failed }
-    Task.of(this.session, detection).begins(this.#wait)
-  }
-
-  #endWait(): void {
-    if (this.#wait !== undefined) Task.of(this.session, this.#options.detection!).ended(this.#wait)
   }
 
   async #look(line: Line): Promise<Look<Grant>> {
@@ -326,8 +290,8 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
-    this.#endWait()
-    this.#unwatchOwn()
+    this.#detected?.end()
+    this.#ownWatch?.stop()
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
@@ -343,6 +307,10 @@ export class Contender {
 /** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
 function grantOf(looks: readonly Pick<Look<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
+}
+
+function recipePathsOf(entries: Entries): string {
+  return entries.map(({ queue }) => queue.recipePath).join(', ')
 }
 
 function checksOf(nodes: OwnNodes): Op<void>[] {
