@@ -144,6 +144,16 @@ test('Credentials.takeCallers takes back what was not sent yet: it never will be
   expect(credentials).toEqual([bob])
 })
 
+test('Credentials.takeCallers leaves a credential that was in the list before, though this session has not sent it yet', () => {
+  const credentials = [alice]
+  const auths = new Credentials(credentials)
+  const again = caller()
+  auths.add({ ...alice }, again)
+  expect(auths.takeCallers(() => true)).toEqual([again])
+  expect(credentials).toEqual([alice])
+  expect(auths.frames()).toHaveLength(1)
+})
+
 test('Credentials.nextTimeout is that of the caller whose time is up first; Infinity when none waits', () => {
   const auths = new Credentials([])
   expect(auths.nextTimeout).toBe(Infinity)

@@ -77,6 +77,13 @@ export const locksBugs: readonly PlantedBug[] = [
   {
     name: 'a task that waits does not notice that one of its nodes is deleted',
     recipe: 'NestedLocks',
-    edits: [{ in: 'Task.#write', find: 'each.watchOwn()', replace: 'each.path' }],
+    edits: [
+      { in: 'Task.#write', find: 'each.watchOwn()', replace: 'each.path' },
+      {
+        in: 'Contender.#competeInAll',
+        find: 'await (mustWatch ? this.#whileAllExist(reaching) : reaching)',
+        replace: 'await reaching',
+      },
+    ],
   },
 ]

@@ -55,6 +55,10 @@ export class DataStore {
     from.live -= length
     this.#live -= length
     if (from.live > 0) return
+    if (chunk === this.#current) {
+      from.used = 0
+      return
+    }
     this.#chunks[chunk] = undefined
     this.#free.push(chunk)
     this.#allocated -= from.bytes.length

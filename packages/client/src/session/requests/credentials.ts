@@ -17,8 +17,8 @@ export class Credentials {
   readonly #callers = new Map<Credential, Request>()
   /** The credentials that were sent on this connection. */
   readonly #sentHere = new Set<Credential>()
-  /** The credentials that were sent on any connection. */
-  readonly #sent = new WeakSet<Credential>()
+  /** The credentials that callers of this session have added, and that were never sent. */
+  readonly #new = new Set<Credential>()
 
   /** `credentials` is the list of the client, which outlives sessions. `add` extends it. */
   constructor(credentials: Credential[]) {
@@ -28,8 +28,10 @@ export class Credentials {
   /** Adds a credential to send. One that was added before is sent again, but kept once: a program may add it regularly. */
   add(credential: Credential, caller: Request): void {
     const known = this.#credentials.find((each) => isSame(each, credential) && !this.#callers.has(each))
-    if (known === undefined) this.#credentials.push(credential)
-    else this.#sentHere.delete(known)
+    if (known === undefined) {
+      this.#credentials.push(credential)
+      this.#new.add(credential)
+    } else this.#sentHere.delete(known)
     this.#callers.set(known ?? credential, caller)
   }
 
@@ -40,7 +42,7 @@ export class Credentials {
     return unsent.map((credential) => {
       this.#unanswered.push(credential)
       this.#sentHere.add(credential)
-      this.#sent.add(credential)
+      this.#new.delete(credential)
       return toFrame(credential)
     })
   }
@@ -57,10 +59,13 @@ export class Credentials {
     this.#sentHere.clear()
   }
 
-  /** Removes and returns the callers that fulfil `condition`. Drops their credentials if these were never sent. */
+  /**
+   * Removes and returns the callers that fulfil `condition`. Drops the credentials that they have added, if these were never sent.
+   * A credential that was in the list before stays: the client was made with it, or another session has sent it.
+   */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
-    for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {
+    for (const unsent of taken.filter((credential) => this.#new.delete(credential))) {
       this.#credentials.splice(this.#credentials.indexOf(unsent), 1)
     }
     return taken.flatMap((credential) => this.#takeCaller(credential) ?? [])
