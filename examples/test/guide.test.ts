@@ -244,7 +244,7 @@ describe('The guide', () => {
   })
 
   test('follows a config over an outage in which its read runs out of time', async () => {
-    const client = await connect(ensemble.connectString, { sessionTimeout: 500 })
+    const client = await connect(ensemble.connectString, { sessionTimeout: 2_000 })
     onTestFinished(() => client.close())
     const seen: (string | undefined)[] = []
     const stopping = new AbortController()
@@ -282,7 +282,7 @@ describe('The guide', () => {
   })
 
   test('registers in the next session after an outage, when the node of the last one is gone', async () => {
-    const client = await connect(ensemble.connectString, { sessionTimeout: 500 })
+    const client = await connect(ensemble.connectString, { sessionTimeout: 2_000 })
     onTestFinished(() => client.close())
     const registering = register(client, '/members/one', 'here', signal)
     const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner

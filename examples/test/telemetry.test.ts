@@ -74,9 +74,13 @@ describe('metrics', () => {
     const end = performance.now() + 200
     while (performance.now() < end);
     await expect.poll(late).toBeGreaterThan(before + 0.05)
-    const [after, times] = [await late(), fired()]
-    await expect.poll(fired).toBeGreaterThan(times + 3)
-    expect(await late()).toBeLessThan(after + 0.1)
+    // A busy machine makes timers late, too, but not always.
+    const growth = async () => {
+      const [after, times] = [await late(), fired()]
+      await expect.poll(fired).toBeGreaterThan(times + 3)
+      return (await late()) - after
+    }
+    await expect.poll(growth).toBeLessThan(0.1)
   })
 
   test('are served by the program, which ends on SIGTERM', async () => {

@@ -6,6 +6,7 @@ import { until } from '../src/ensemble/index.ts'
 import { type Entry, machineTime, outOfOrder, overlaps, readLog, turnsOf } from '../src/history/index.ts'
 import { startWorker, type Worker } from '../src/workers/start.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
+import { Stopwatch } from './support/stopwatch.ts'
 
 const CANDIDATES = 10
 const LEADERS_KILLED = 6
@@ -52,11 +53,12 @@ describeEnsemble('Ten candidates whose leader is killed -9 again and again', (en
     for (let count = 0; count < LEADERS_KILLED; count++) {
       const leader = await nextLeader(count)
       killedAt.set(leader.token, machineTime())
+      const sinceKill = new Stopwatch()
       workers.get(leader.contender)?.process.kill('SIGKILL')
       // The number of candidates stays the same.
       stand(log, CANDIDATES + count)
       const next = await nextLeader(count + 1)
-      vacancies.push(next.at - killedAt.get(leader.token)!)
+      vacancies.push(next.at - killedAt.get(leader.token)! - sinceKill.paused)
     }
 
     const turns = turnsOf(readLog(log), ({ token }) => killedAt.get(token) ?? Infinity)

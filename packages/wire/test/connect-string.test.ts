@@ -157,7 +157,7 @@ test('parseConnectString takes a time that grows with its text, also of spaces a
   const start = performance.now()
   expect(parseConnectString(`h${chroot}`).chroot).toBe(chroot)
   // Where it grows with the square, this takes a minute.
-  expect(performance.now() - start).toBeLessThan(2_000)
+  expect(performance.now() - start).toBeLessThan(10_000)
 })
 
 function serversOf(text: string): string {

@@ -1,9 +1,10 @@
 import { type Runtime, systemRuntime } from '@zk/client'
+import { Stopwatch } from './stopwatch.ts'
 
 /** The runtime of the machine, which records when bytes of a server were last received. */
 export class LastReceipt {
-  /** Time of `performance.now()`. */
-  at = -Infinity
+  /** The time since then. */
+  silence = new Stopwatch()
   readonly runtime: Runtime = {
     ...systemRuntime,
     dial: (target, handler) =>
@@ -12,7 +13,7 @@ export class LastReceipt {
         drained: () => handler.drained(),
         lost: (error) => handler.lost(error),
         received: (bytes) => {
-          this.at = performance.now()
+          this.silence = new Stopwatch()
           handler.received(bytes)
         },
       }),

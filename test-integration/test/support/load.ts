@@ -1,5 +1,6 @@
 import { KeeperError, type ZooKeeper } from '@zk/client'
 import { caughtUp } from './clients.ts'
+import { Stopwatch } from './stopwatch.ts'
 
 const COUNTER_DIGITS = 10
 const text = (data: Uint8Array): string => new TextDecoder().decode(data)
@@ -13,7 +14,7 @@ export interface LoadOptions {
 export class Load {
   /** Requests that were answered. */
   answers = 0
-  /** Longest time without an answer, in ms. */
+  /** Longest time without an answer, in ms, without the pauses of this process. */
   longestSilence = 0
   /** Writes with an unknown outcome. */
   unknown = 0
@@ -25,7 +26,7 @@ export class Load {
   readonly #versions: number[]
   /** The prefix of each create, and the name of its node; undefined if the outcome is unknown. */
   readonly #created = new Map<string, string | undefined>()
-  #answeredAt = performance.now()
+  #sinceAnswer = new Stopwatch()
   #isOver = false
   #workers: Promise<unknown> = Promise.resolve()
 
@@ -137,9 +138,8 @@ export class Load {
   }
 
   #answered(): void {
-    const now = performance.now()
-    this.longestSilence = Math.max(this.longestSilence, now - this.#answeredAt)
-    this.#answeredAt = now
+    this.longestSilence = Math.max(this.longestSilence, this.#sinceAnswer.running)
+    this.#sinceAnswer = new Stopwatch()
     this.answers++
   }
 
