@@ -17,6 +17,12 @@
 #ifndef OPERATIONS
 #define OPERATIONS 1      /* Number of contenders' nodes that an operator deletes. */
 #endif
+#ifndef WANTED
+#define WANTED 1          /* A contender wants 1 to so many permits, all at once. */
+#endif
+#ifndef RESIZES
+#define RESIZES 0         /* 1: another number of permits is stored, at any moment. */
+#endif
 
 /* Mistakes that can be planted in the rule: -DMISTAKES=one+another. */
 #define event_is_enough    (1 << 0) /* No read shows that the last one ahead has left. */
@@ -25,6 +31,8 @@
 #define woken_is_next      (1 << 3) /* No list after a wake-up at all. */
 #define own_node_unchecked (1 << 4) /* The transaction is executed also if the own node is gone. */
 #define behind_accepted    (1 << 5) /* A server accepts a client that has seen later transactions than its own. */
+#define number_unchecked   (1 << 6) /* The transaction is executed also if the stored number has changed. */
+#define room_for_one       (1 << 7) /* One free permit is room for every contender. */
 #ifndef MISTAKES
 #define MISTAKES 0
 #endif
@@ -46,6 +54,13 @@ typedef Node {            /* It exists from the transaction `from` until the tra
 Node waiting[CONTENDERS]; /* Below `locks`, in the order of their creation. All exist at the beginning. */
 Node taken[CONTENDERS];   /* Below `leases`, by contender. */
 Node before[PERMITS];     /* Below `leases`, of those that hold at the beginning. */
+byte wanted[CONTENDERS];  /* So many nodes are in taken[]. */
+
+/* The stored number of permits: PERMITS, and from the transaction `resized` on `resized_to`. */
+byte resized = NEVER;
+byte resized_to;
+#define is_resized(z) (resized <= z)
+#define stored(z)     (is_resized(z) -> resized_to : PERMITS)
 
 #define in(node, z) (node.from <= z && node.to > z)
 
@@ -89,7 +104,7 @@ inline count_leases() {
     }
     for (n : 0 .. CONTENDERS - 1) {
       if
-      :: in(taken[n], z) -> count++
+      :: in(taken[n], z) -> count = count + wanted[n]
       :: else
       fi
     }
@@ -111,7 +126,9 @@ proctype Contender(byte me) {
   byte count;
   byte n;
   byte z;                 /* For count_leases. */
-  bool is_full;           /* No permit is free in the last list of `leases`. */
+  byte listed;            /* Number of nodes in the last list of `leases`. */
+  bool read_resized;      /* The version of the stored number that was read with it. */
+  bool has_room;
 
   s = owner[me];
 
@@ -169,7 +186,7 @@ looking:
   atomic {
     if
     :: mistake(listed_before) && last != NOBODY ->
-       connected -> read(); z = view; count_leases(); is_full = count >= PERMITS; count = 0
+       connected -> read(); z = view; count_leases(); listed = count; count = 0
     :: else
     fi
   }
@@ -191,14 +208,26 @@ looking:
   atomic {
     if
     :: mistake(listed_before) && last != NOBODY
-    :: else -> connected -> read(); z = view; count_leases(); is_full = count >= PERMITS
+    :: else -> connected -> read(); z = view; count_leases(); listed = count
     fi;
     last = NOBODY;
     count = 0;
-    printf("%d lists leases at zxid %d\n", me, view);
+    printf("%d lists leases at zxid %d\n", me, view)
+  }
+  /* The number. If it is read before the list it is the same: the transaction fails if it has changed since. */
+  atomic {
+    connected -> read();
+    read_resized = is_resized(view);
     if
-    :: is_full -> is_full = false; goto looking
+    :: wanted[me] > stored(view) -> goto leaving
     :: else
+    fi;
+    has_room = listed + (mistake(room_for_one) -> 1 : wanted[me]) <= stored(view);
+    listed = 0;
+    printf("%d reads that there are %d permits\n", me, stored(view));
+    if
+    :: has_room -> has_room = false
+    :: else -> read_resized = false; goto looking
     fi
   }
   atomic {
@@ -207,6 +236,11 @@ looking:
     :: !in(waiting[me], zxid) && !mistake(own_node_unchecked) -> goto over
     :: else
     fi;
+    if
+    :: read_resized != is_resized(zxid) && !mistake(number_unchecked) -> read_resized = false; goto looking
+    :: else
+    fi;
+    read_resized = false;
     zxid++;
     if
     :: waiting[me].to == NEVER -> waiting[me].to = zxid
@@ -214,9 +248,9 @@ looking:
     fi;
     taken[me].from = zxid;
     taken[me].to = NEVER;
-    printf("%d takes a permit, zxid %d\n", me, zxid);
+    printf("%d takes %d, zxid %d\n", me, wanted[me], zxid);
     z = zxid; count_leases();
-    assert(count <= PERMITS);
+    assert(count <= stored(zxid));
     count = 0;
     if
     :: committed()
@@ -224,6 +258,15 @@ looking:
     fi
   }
   atomic { zxid++; taken[me].to = zxid; printf("%d releases, zxid %d\n", me, zxid) }
+  goto over;
+
+leaving:
+  atomic {
+    if
+    :: waiting[me].to == NEVER -> zxid++; waiting[me].to = zxid; printf("%d leaves, zxid %d\n", me, zxid)
+    :: else
+    fi
+  }
 
 over:
   skip
@@ -281,6 +324,15 @@ proctype World() {
 #if PERMITS > 1
   ends(1)
 #endif
+#if RESIZES > 0
+  :: atomic {
+       resized == NEVER ->
+       zxid++;
+       resized = zxid;
+       select(resized_to : 1 .. PERMITS + 1);
+       printf("%d permits are stored, zxid %d\n", resized_to, zxid)
+     }
+#endif
   od
 }
 
@@ -297,6 +349,8 @@ init {
       /* Sessions are alike: that of the first contender is session 0. */
       select(s : 0 .. (n == 0 -> 0 : SESSIONS - 1));
       owner[n] = s;
+      select(s : 1 .. WANTED);
+      wanted[n] = s;
       run Contender(n)
     }
     run World()
