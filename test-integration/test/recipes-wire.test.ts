@@ -111,6 +111,9 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       return { chroot, proxy, zk: zk!, clientOf, events }
     }
 
+    /** A lease needs a sync where the last touch is too old. How often that is depends on the speed of the machine. */
+    const withoutSyncs = (requests: readonly OpCode[]) => requests.filter((opCode) => opCode !== sync)
+
     test.each([2, 50, 500])(
       'Lock hands over among %i waiters at the cost of a delete, a check, a list and one event (L02)',
       async (waiters) => {
@@ -143,7 +146,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         const needsList = (index: number) => sessionOf(inLine[index]!) !== sessionOf(inLine[index - 1]!)
         const lists = (index: number) => (needsList(index) ? [getChildren2] : [])
         const later = inLine.slice(1).flatMap((_, before) => [multi, ...lists(before + 1), deleteNode])
-        const asked = count(proxy.requests.slice(requests))
+        const asked = count(withoutSyncs(proxy.requests.slice(requests)))
         expect(asked).toEqual(count([removeWatches, deleteNode, multi, deleteNode, ...later]))
       },
     )
@@ -171,7 +174,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         await Promise.all(held.map((each) => each.release()))
         await Promise.all(waiting)
         expect(most).toBeLessThanOrEqual(2)
-        const asked = proxy.requests.slice(requests).filter((opCode) => opCode !== sync)
+        const asked = withoutSyncs(proxy.requests.slice(requests))
         const perTurn = { requests: asked.length / waiters, events: (events() - before) / waiters }
         console.info(`Semaphore, ${waiters} waiters: ${JSON.stringify(perTurn)} per hand-over`)
         expect(perTurn.requests).toBeLessThanOrEqual(11 + 2 / waiters)

@@ -76,6 +76,7 @@ export function wasAborted(error: unknown, signal: AbortSignal | undefined): boo
 /** Waits `delay` ms, or until one of the signals aborts. */
 export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
+    if (signals.some((signal) => signal?.aborted === true)) return resolve()
     const unlisten: (() => void)[] = []
     const end = () => {
       cancel()

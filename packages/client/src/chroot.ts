@@ -14,6 +14,11 @@ export class Chroot {
     this.#prefix = path === '/' ? '' : path
   }
 
+  /** For errors: undefined if there is no chroot. */
+  get shown(): string | undefined {
+    return this.path === '/' ? undefined : this.path
+  }
+
   /** Turns a path of the caller into the path at the server. Throws a `TypeError` for an invalid path. */
   absolute(path: string, options: ValidatePathOptions = plain): string {
     validatePath(path, options)

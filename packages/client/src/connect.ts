@@ -3,6 +3,7 @@ import { wasAborted } from './aborts.ts'
 import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
+import { toBytes } from './operations/arguments.ts'
 import { SessionChain } from './session-chain.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
@@ -22,7 +23,9 @@ export async function connect(connectString: string, options: ConnectOptions = {
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
   const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
-  const accepted = Promise.all(checked.auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
+  // Copies: they are read again in the next session, and the caller may overwrite its own.
+  const auth = checked.auth.map((each) => ({ scheme: each.scheme, auth: new Uint8Array(toBytes(each.auth)) }))
+  const accepted = Promise.all(auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
   // If the session is not established, `accepted` rejects, too. Its error is ignored: that of the session is more precise.
   accepted.catch(() => {})
   try {

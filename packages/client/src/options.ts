@@ -34,7 +34,8 @@ export interface ConnectOptions {
   auth?: readonly AuthInfo[] | undefined
   /**
    * TLS with the servers: `true`, the options of `node:tls` (`ca`, `cert`, `key` …), or a function, sync or async, that
-   * returns one of these for each connection. The certificate of a server must be valid for its host name or address.
+   * returns one of these for each connection. The certificate of a server must be valid for its host name or address. An object
+   * is read again for each connection, so it must stay as it is.
    * @default plain TCP
    */
   tls?: TlsSource | undefined

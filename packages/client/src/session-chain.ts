@@ -23,6 +23,8 @@ export class SessionChain {
   /** All credentials, also those of addAuth. Every connection of every session begins with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
+  /** The session that `connect` was to resume. */
+  readonly #resumedId: bigint | undefined
   #current: SessionDriver
   /** Settles the promise of `first`; undefined once the first session is established. */
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
@@ -38,6 +40,7 @@ export class SessionChain {
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))
     this.#options = options
+    this.#resumedId = options.session?.id
     this.#openedAt = this.runtime.now()
     this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout, options.session)
   }
@@ -67,7 +70,7 @@ export class SessionChain {
 
   /** Ends the client because `connect` has failed. A session that `connect` was to resume is left, not ended. */
   giveUp(): Promise<void> {
-    const isResumed = this.#current.id === this.#options.session?.id
+    const isResumed = this.#current.id === this.#resumedId
     return this.#current.close(isResumed ? lastRequest() : undefined)
   }
 
@@ -114,8 +117,8 @@ export class SessionChain {
       return
     }
     this.#settleFirst?.reject(this.#failure(reason))
-    if (reason !== 'SessionExpired' || !this.#wasEstablished || !this.#options.renewSession)
-      return this.telemetry.over()
+    const isRenewed = this.#wasEstablished && this.#options.renewSession && !ended.detaching.aborted
+    if (reason !== 'SessionExpired' || !isRenewed) return this.telemetry.over()
     this.telemetry.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
     if (ended.id === 0n) this.#expiredAtHandshake++

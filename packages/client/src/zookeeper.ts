@@ -11,7 +11,7 @@ import {
 import { Chroot, noChroot } from './chroot.ts'
 import { atCaller, KeeperError, throwAtCaller } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
-import { type ACL, type Data, toBytes } from './operations/arguments.ts'
+import { type ACL, checkACL, type Data, toBytes } from './operations/arguments.ts'
 import { checkWatches } from './operations/check-watches.ts'
 import {
   type Children,
@@ -363,12 +363,18 @@ export class ZooKeeper {
     const absolute = this.#chroot.absolute(path)
     const { tables, modes } = removedWatches(type)
     const wereThere = session.takeWatchers(absolute, tables, modes)
-    if (!wereThere && !session.signal.aborted) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    if (!wereThere && !session.signal.aborted) {
+      const { shown: chroot } = this.#chroot
+      throw new KeeperError('NoWatcher', { op: 'removeWatches', path, chroot, ...session.errorContext })
+    }
     const removal = session.removal(absolute, type)
-    if (removal === undefined) return
+    if (removal === undefined) return session.notifyTaken()
     try {
       const removes = { path: absolute, type: removal }
-      await session.call(prepare(removeWatches, this.#chroot, [path, removal], { removes }), options)
+      // Before the watchers are notified: a diagnostics subscriber may set a watch then, which this must not remove.
+      const removed = session.call(prepare(removeWatches, this.#chroot, [path, removal], { removes }), options)
+      session.notifyTaken()
+      await removed
     } catch (error) {
       throw atCaller(error, options?.signal)
     }
@@ -411,7 +417,9 @@ export class ZooKeeper {
 
   async #ensure(name: string, mode: PathMode, path: string, given: EnsureOptions): Promise<void> {
     checkCallOptions(name, given, ensureOptions)
-    const { acl, ...options } = given
+    const { acl: callersACL, ...options } = given
+    // A copy: it is read again for each node, and the caller may overwrite its own.
+    const acl = callersACL && checkACL(callersACL)
     const session = this.#sessionOf(options)
     const { timeout = session.timeout, signal } = options
     const absolute = this.#chroot.absolute(path)

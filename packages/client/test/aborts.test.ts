@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { LazyAbortController, onAbort } from '../src/aborts.ts'
+import { LazyAbortController, onAbort, pause } from '../src/aborts.ts'
+import { systemRuntime } from '../src/index.ts'
 
 /** A signal, and how many listeners it has. */
 function listened(): { controller: AbortController; signal: AbortSignal; count: () => number } {
@@ -82,6 +83,12 @@ test('onAbort lets a notified listener take back its own and other registrations
   )
   controller.abort()
   expect(notified).toEqual(['a'])
+})
+
+test('pause is over at once when one of its signals has been aborted already, and keeps no listener of another', async () => {
+  const { signal, count } = listened()
+  await pause(systemRuntime, 60_000, AbortSignal.abort(), signal)
+  expect(count()).toBe(0)
 })
 
 test('LazyAbortController makes the reason once, and not before someone reads the signal', () => {

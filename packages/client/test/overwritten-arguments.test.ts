@@ -1,9 +1,10 @@
 // What a caller passed belongs to the caller again when the call returns: the call means what it said then, also when it waits
 // for a connection, is sent again, or goes on with a second request.
 import { VirtualWorld } from '@zk/testing'
+import { ErrorResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { connect, KeeperError, op, type ZooKeeper } from '../src/index.ts'
-import { outcome } from './support/index.ts'
+import { type CallOptions, connect, KeeperError, op, type WatchOptions, type ZooKeeper } from '../src/index.ts'
+import { connected, expired, FakeServer, outcome, VirtualWorld as Wire } from './support/index.ts'
 import { plain } from './pairs/calls.ts'
 
 interface Call {
@@ -196,3 +197,51 @@ test.each(calls.flatMap((call) => Object.keys(courses).map((when) => [call.name,
     expect(overwritten).toEqual(plainly)
   },
 )
+
+test('ensureContainer that a server does not know is repeated with the ACL of the call', async () => {
+  const world = new Wire()
+  const { zk, connection } = await connected(world)
+  const acl = [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }]
+  void outcome(zk.ensureContainer('/a', { acl }))
+  const first = await connection.expect(OpCode.createContainer)
+  acl[0] = { perms: 31, id: { scheme: 'world', id: 'anyone' } }
+  connection.fail(first, 'Unimplemented')
+  expect((await connection.expect(OpCode.create2)).body.acl).toMatchObject([{ perms: 1 }])
+})
+
+test('a credential of connect is that of the call, also in the next session', async () => {
+  const world = new Wire()
+  const server = FakeServer.listen(world, 'zk1:2181')
+  const auth = Buffer.from('user:secret')
+  void outcome(connect('zk1:2181', { runtime: world, auth: [{ scheme: 'digest', auth }] }))
+  auth.fill(0)
+  const connection = await server.accept()
+  await connection.expect(OpCode.auth)
+  connection.rst()
+  await world.advance(1_000)
+  const second = await server.connection()
+  await second.expectConnect()
+  second.expire()
+  second.fin()
+  await world.advance(2_000)
+  const third = await server.accept()
+  expect(Buffer.from((await third.expect(OpCode.auth)).body.auth!).toString()).toBe('user:secret')
+  await third.expectNothing()
+})
+
+test('watch is renewed in the next session, where its options are pinned to a session after the call', async () => {
+  const world = new Wire()
+  const { zk, server, connection } = await connected(world)
+  const options: WatchOptions & CallOptions = {}
+  const opening = outcome(zk.watch('/a', options))
+  connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+  await world.settle()
+  options.session = zk.session
+  const next = outcome(opening.value.next())
+  await expired(world, { server, connection })
+  await world.advance(2_000)
+  const third = await server.accept()
+  third.reply(await third.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+  await world.settle()
+  expect(next.value.value).toMatchObject({ type: 'Gap', cause: 'renewed' })
+})

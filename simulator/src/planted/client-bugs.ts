@@ -62,8 +62,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'SessionChain.#ended',
-        find: "if (reason !== 'SessionExpired' || !this.#wasEstablished",
-        replace: "if (reason === 'SessionExpired' || !this.#wasEstablished",
+        find: "if (reason !== 'SessionExpired' || !isRenewed)",
+        replace: "if (reason === 'SessionExpired' || !isRenewed)",
       },
     ],
   },

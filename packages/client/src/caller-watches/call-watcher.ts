@@ -83,10 +83,12 @@ export class CallWatcher implements OneShotWatcher {
 
   async #unwatch(session: SessionDriver): Promise<void> {
     const type = session.unwatch(this)
-    if (type === undefined || session.connection === undefined) return
     try {
+      if (type === undefined || session.connection === undefined) return session.notifyTaken()
       const removes = { path: this.path, type }
-      await session.call(prepare(removeWatches, noChroot, [this.path, type], { removes }), {})
+      const removed = session.call(prepare(removeWatches, noChroot, [this.path, type], { removes }), {})
+      session.notifyTaken()
+      await removed
     } catch (error) {
       // If the session has ended, the watch has ended, too.
       if (!session.signal.aborted) throw error

@@ -1,7 +1,7 @@
 // A persistent watch that outlives connections and sessions, and its events as an async iterator.
 import { onAbort } from '../aborts.ts'
 import type { Chroot } from '../chroot.ts'
-import { atCaller } from '../errors.ts'
+import { atCaller, KeeperError } from '../errors.ts'
 import { EventQueue, OVER } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { checkBoolean } from '../operations/arguments.ts'
@@ -148,7 +148,8 @@ export class PersistentWatch {
     options: WatchOptions & CallOptions,
     sink: EventSink,
   ) {
-    this.options = options
+    // A copy: it is read again in the next session, and the caller may change its own.
+    this.options = Object.assign({}, options)
     this.#sessions = sessions
     this.#chroot = chroot
     this.#path = path
@@ -192,7 +193,9 @@ export class PersistentWatch {
         this.#missed = 'reconnected'
         return
       case 'Refused':
-        return this.#fail(outcome.error)
+        return this.#fail(
+          new KeeperError(outcome.code, { path: this.#path, chroot: this.#chroot.shown, ...outcome.details }),
+        )
       case 'PersistentWatchRemoved':
         return this.#end({ type: 'PersistentWatchRemoved', path: this.#path })
       case 'SessionEnded':

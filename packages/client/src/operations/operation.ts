@@ -119,7 +119,7 @@ class OperationCall implements PreparedRequest {
   }
 
   get chroot(): string | undefined {
-    return this.#chroot.path === '/' ? undefined : this.#chroot.path
+    return this.#chroot.shown
   }
 
   get opCode(): number {

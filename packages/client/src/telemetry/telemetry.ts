@@ -221,6 +221,8 @@ export class Telemetry {
       const hint = 'the server granted a shorter session timeout than before: leases are shorter, too'
       this.log('warn', hint, session, () => ({ before, timeout: session.timeout }))
     }
+    // The outage is over: its errors explain nothing that happens from now on.
+    this.#outage = new Outage(now)
   }
 
   /** `reason` makes the error of the connection. */

@@ -399,6 +399,39 @@ describe('ZooKeeper.detach', () => {
     expect(world.timers).toBe(0)
   })
 
+  test('ZooKeeper.detach ends the client where the session expires while it waits for work in it', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    let finish = () => {}
+    zk.session.waitUntil(new Promise<void>((resolve) => (finish = resolve)))
+    const detaching = outcome(zk.detach())
+    await expired(world, { server, connection })
+    finish()
+    await world.advance(T)
+    expect(detaching.error).toMatchObject({ code: 'SessionExpired' })
+    await server.expectNoConnection()
+    expect(zk.session.signal.aborted).toBe(true)
+    expect(zk.state.name).toBe('expired')
+    expect(world.timers).toBe(0)
+  })
+
+  test('connect that gives up leaves the session that it was to resume, also when the caller has overwritten its id', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const stopping = new AbortController()
+    const session = { id: 0x77n, passwd: new Uint8Array(16).fill(7) }
+    const { signal } = stopping
+    const auth = [{ scheme: 'digest', auth: 'user:secret' }]
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session, auth, signal }))
+    session.id = 0x78n
+    const connection = await server.accept()
+    await connection.expect(OpCode.auth)
+    stopping.abort()
+    await connection.expect(OpCode.sync)
+    await world.advance(T)
+    expect(connecting.status).toBe('rejected')
+  })
+
   test('ZooKeeper.detach has nothing to give while the next session is not there yet, and ends nothing', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)

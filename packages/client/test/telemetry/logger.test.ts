@@ -111,6 +111,20 @@ describe('logger', () => {
     expect(line![2]).toMatchObject({ sinceReceived: 4_000 })
   })
 
+  test('an expiry that a server reports on a sound connection has no error of an outage before', async () => {
+    const { logger, lines } = notebook()
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { logger })
+    const second = await reconnected(world, { server, connection })
+    const read = outcome(zk.exists('/a'))
+    second.fail(await second.expect(OpCode.exists), 'SessionExpired')
+    await world.settle()
+    expect(read.error).toMatchObject({ code: 'SessionExpired' })
+    const [line] = lines.filter(([, message]) => message === 'zk: session expired')
+    expect(line![2]).not.toHaveProperty('err')
+    expect(zk.state).toMatchObject({ name: 'connecting', error: undefined })
+  })
+
   test.each([
     [30, 4_000, 'asked for a sessionTimeout of 30 ms, the server granted 4000 ms: the option is in ms'],
     [400, 4_000, 'asked for a sessionTimeout of 400 ms, the server granted 4000 ms: the option is in ms'],

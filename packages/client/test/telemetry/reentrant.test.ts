@@ -1,13 +1,21 @@
 // A notified callback may make further calls at once: channels and loggers are synchronous.
 import { channel } from 'node:diagnostics_channel'
+import { VirtualWorld as TestWorld } from '@zk/testing'
+import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connect, type Logger, type LookupHandler } from '../../src/index.ts'
-import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
+import { connect, type Logger, type LookupHandler, type Watched, type ZooKeeper } from '../../src/index.ts'
+import { connected, expired, FakeServer, NamedWorld, nodeData, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
 
-function onChannel(name: string, notified: (message: { event?: string; server?: string }) => void): void {
-  const listener = (message: unknown) => notified(message as { event?: string; server?: string })
+interface Message {
+  readonly event?: string
+  readonly server?: string
+  readonly op?: string
+}
+
+function onChannel(name: string, notified: (message: Message) => void): void {
+  const listener = (message: unknown) => notified(message as Message)
   channel(name).subscribe(listener)
   onTestFinished(() => {
     channel(name).unsubscribe(listener)
@@ -185,5 +193,85 @@ describe('ZooKeeper.close', () => {
     connection.rst()
     await world.advance(T)
     expect(names).toEqual(['connected', 'disconnected', 'closed'])
+  })
+})
+
+describe('A subscriber that is notified of a removal of watches, and sets one', () => {
+  const removals: Readonly<Record<string, (zk: ZooKeeper, read: Watched) => Promise<unknown>>> = {
+    'Watched.unwatch': (_, read) => read.unwatch(),
+    "removeWatches('Data')": (zk) => zk.removeWatches('/a', 'Data'),
+    "removeWatches('Any')": (zk) => zk.removeWatches('/a', 'Any'),
+  }
+  const channels = ['zk:watch', 'tracing:zk:request:start']
+
+  test.each(Object.keys(removals).flatMap((name) => channels.map((subscribed) => [name, subscribed] as const)))(
+    '%s takes no watch off that was set when %s told of it',
+    async (name, subscribed) => {
+      const world = new TestWorld({ members: 1 })
+      await world.run(async () => {
+        const zk = await connect(world.connectString, { runtime: world.runtime })
+        await zk.create('/a', 'old')
+        const read = await zk.getDataAndWatch('/a')
+        let again: Promise<Watched> | undefined
+        onChannel(subscribed, ({ op }) => {
+          if (subscribed === 'zk:watch' || op === 'removeWatches') again ??= zk.getDataAndWatch('/a')
+        })
+        await removals[name]!(zk, read)
+        const { changed } = await again!
+        await zk.setData('/a', 'new')
+        expect(await changed).toMatchObject({ type: 'NodeDataChanged' })
+        await zk.close()
+      })
+    },
+  )
+
+  test('removeWatches takes no watch off that ZooKeeper.watch set when the request was told', async () => {
+    const world = new TestWorld({ members: 1, version: '3.9' })
+    await world.run(async () => {
+      const zk = await connect(world.connectString, { runtime: world.runtime })
+      await zk.create('/a', 'old')
+      await zk.watch('/a')
+      let again: ReturnType<ZooKeeper['watch']> | undefined
+      onChannel('tracing:zk:request:start', ({ op }) => {
+        if (op === 'removeWatches') again ??= zk.watch('/a')
+      })
+      await zk.removeWatches('/a')
+      const events = await again!
+      await zk.setData('/a', 'new')
+      expect((await events.next()).value).toMatchObject({ type: 'NodeDataChanged', path: '/a' })
+      await zk.close()
+    })
+  })
+
+  test('removeWatches whose signal is aborted by it takes the watch off the server, too', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
+    const stopping = new AbortController()
+    onChannel('zk:watch', () => stopping.abort())
+    const removing = outcome(zk.removeWatches('/a', 'Any', { signal: stopping.signal }))
+    expect((await connection.expect(OpCode.removeWatches)).body).toMatchObject({ path: '/a' })
+    expect(removing.error).toBe(stopping.signal.reason)
+  })
+})
+
+describe('A subscriber that is notified of a call', () => {
+  test.each([
+    ['is refused, since the client is closed', 'Closed'],
+    ['is refused, since the queue is full', 'QueueFull'],
+  ])('may abort one that %s: it rejects once', async (_, code) => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { maxInFlight: 1, maxWaiting: 1 })
+    if (code === 'Closed') void zk.close()
+    else for (let count = 0; count < 2; count++) void outcome(zk.exists('/waiting'))
+    const stopping = new AbortController()
+    onChannel('tracing:zk:request:start', () => stopping.abort())
+    const asked = outcome(zk.exists('/a', { signal: stopping.signal }))
+    await world.settle()
+    expect(asked.error).toMatchObject({ code })
+    expect(zk.stats().requests.aborted).toBe(0)
   })
 })

@@ -196,6 +196,7 @@ describe('A server before 3.6', () => {
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
     const { notified, ending } = follow(await watching(at, '/b'))
+    const { ending: other } = follow(await watching({ ...at, zk: zk.withChroot('/app') }, '/c'))
     const changed = outcome(read.value.changed)
     const second = await reconnected(world, at)
     second.fail(await second.expect(OpCode.setWatches2), 'Unimplemented', -1n)
@@ -209,7 +210,8 @@ describe('A server before 3.6', () => {
     await third.expectNothing()
     expect(changed.status).toBe('fulfilled')
     expect(notified).toEqual([])
-    expect(ending.value).toMatchObject({ code: 'Unimplemented', op: 'watch' })
+    expect(ending.value).toMatchObject({ code: 'Unimplemented', op: 'watch', path: '/b', chroot: undefined })
+    expect(other.value).toMatchObject({ code: 'Unimplemented', op: 'watch', path: '/c', chroot: '/app' })
   })
 })
 

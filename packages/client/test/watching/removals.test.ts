@@ -308,3 +308,12 @@ test('Watched.unwatch whose watch a persistent one was to take over, which is gi
   await connection.expectNothing()
   expect([watching.status, unwatching.status]).toEqual(['rejected', 'fulfilled'])
 })
+
+test('removeWatches without a watch rejects with an error that says where', async () => {
+  const world = new VirtualWorld()
+  const { zk } = await connected(world, { chroot: '/app' })
+  const removing = outcome(zk.removeWatches('/a'))
+  await world.settle()
+  const where = { chroot: '/app', server: 'zk1:2181', sessionId: zk.session.id }
+  expect(removing.error).toMatchObject({ code: 'NoWatcher', op: 'removeWatches', path: '/a', ...where })
+})

@@ -24,7 +24,7 @@ import type { Output } from '../protocol/output.ts'
 import { lastRequest } from '../requests/internal-requests.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode, WatchTable } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
-import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
+import { type ErrorContext, type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
 import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
@@ -123,6 +123,11 @@ export class SessionDriver implements Session {
     return this.#connection
   }
 
+  /** The fields of an error that is made here. */
+  get errorContext(): ErrorContext {
+    return this.#machine.errorContext
+  }
+
   get anomalies(): number {
     return this.#anomalies
   }
@@ -140,7 +145,7 @@ export class SessionDriver implements Session {
   call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const request = this.#request(prepared, waiting, resolve, reject)
-      if (request !== undefined) this.#run(this.#machine.submit(request))
+      if (request !== undefined) this.#begin(request, this.#machine.submit(request))
     })
   }
 
@@ -148,25 +153,26 @@ export class SessionDriver implements Session {
   authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const request = this.#request(prepared, waiting, resolve, reject)
-      if (request !== undefined) this.#run(this.#machine.authenticate(credential, request))
+      if (request !== undefined) this.#begin(request, this.#machine.authenticate(credential, request))
     })
   }
 
-  /** Removes a one-shot watcher, and notifies it. Returns what removeWatches must remove at the server, if anything. */
+  /** Removes a one-shot watcher. Returns what removeWatches must remove at the server, if anything. `notifyTaken` must follow. */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
-    const removal = this.#machine.pipeline.watches.unwatch(watcher)
-    this.#run(this.#machine.takeOutputs())
-    return removal
+    return this.#machine.pipeline.watches.unwatch(watcher)
   }
 
   /**
-   * Removes and notifies the watchers of a path (the server's path): one-shot watchers in these tables, persistent watchers of
-   * these modes. False if there were none.
+   * Removes the watchers of a path (the server's path): one-shot watchers in these tables, persistent watchers of these modes.
+   * False if there were none. `notifyTaken` must follow.
    */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
-    const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
+    return this.#machine.pipeline.watches.take(path, tables, modes)
+  }
+
+  /** Notifies the watchers that `unwatch` and `takeWatchers` have removed. */
+  notifyTaken(): void {
     this.#run(this.#machine.takeOutputs())
-    return wereThere
   }
 
   /** What removeWatches must remove at the server after the watchers of a path were removed; undefined for nothing. */
@@ -234,9 +240,13 @@ export class SessionDriver implements Session {
       return undefined
     }
     if (signal !== undefined) this.#abandonOnAbort(request, signal)
+    return request
+  }
+
+  /** Tells diagnostics subscribers. The request is queued by now, so their calls come behind it. */
+  #begin(request: Request, outputs: readonly Output[]): void {
     this.telemetry.called(request, this)
-    // A subscriber of a diagnostics channel may have aborted the request.
-    return request.phase.name === 'unsent' ? request : undefined
+    this.#run(outputs)
   }
 
   #abandonOnAbort(request: Request, signal: AbortSignal): void {

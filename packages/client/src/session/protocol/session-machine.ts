@@ -14,7 +14,7 @@ import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
 import type { ReadWriteSearch } from '../servers/read-write-search.ts'
-import type { Request } from '../requests/request.ts'
+import type { ErrorContext, Request } from '../requests/request.ts'
 import { Segment } from '../requests/segment.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
 import { StaticHostProvider } from '../servers/static-host-provider.ts'
@@ -68,15 +68,20 @@ export class SessionMachine {
       pause,
       emit: (output) => this.#outputs.push(output),
       refusal: () => refusalIn(this.#phase),
-      errorContext: () => ({
-        server: 'server' in this.#state ? this.#state.server : undefined,
-        sessionId: this.identity.id === 0n ? undefined : this.identity.id,
-        isLastSession: config.isLast,
-      }),
+      errorContext: () => this.errorContext,
     })
     const { identity, servers, pipeline } = this
     this.#timing = new Timing({ config, identity, servers, pipeline })
     this.#state = { name: 'waiting', until: config.startAt }
+  }
+
+  get errorContext(): ErrorContext {
+    const { id } = this.identity
+    return {
+      server: 'server' in this.#state ? this.#state.server : undefined,
+      sessionId: id === 0n ? undefined : id,
+      isLastSession: this.#config.isLast,
+    }
   }
 
   get phase(): Phase {

@@ -89,17 +89,17 @@ export class RequestPipeline {
 
   submit(request: Request): void {
     const refusal = this.#context.refusal()
-    if (refusal !== undefined) return this.#reject(request, refusal)
+    if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
     // A removal of watches is always accepted: otherwise the watches would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
-    if (!mayWait) return this.#reject(request, 'QueueFull')
+    if (!mayWait) return this.#refuseAtOnce(request, 'QueueFull')
     this.#queue.enqueue(request)
     this.watches.add(request)
   }
 
   authenticate(credential: Credential, request: Request): void {
     const refusal = this.#context.refusal()
-    if (refusal !== undefined) return this.#reject(request, refusal)
+    if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
     this.#credentials.add(credential, request)
   }
 
@@ -351,7 +351,7 @@ export class RequestPipeline {
     const known = errorName(code)
     if (setsWatches(request) && known === 'Unimplemented') {
       const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
-      this.watches.refused(new KeeperError(known, details))
+      this.watches.refused(known, details)
     }
     // A read-only server cannot sync. The sync stays pending for the next server.
     if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
@@ -389,6 +389,12 @@ export class RequestPipeline {
     // The watcher of an abandoned request stays until the reply shows whether the watch is set.
     if (request.phase.name !== 'abandoned') this.watches.remove(request)
     this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
+  }
+
+  /** It is never queued. It is settled, so an abort does not reject it a second time. */
+  #refuseAtOnce(request: Request, code: KeeperErrorCode): void {
+    request.settle()
+    this.#reject(request, code)
   }
 
   #error({ op, path, chroot }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {

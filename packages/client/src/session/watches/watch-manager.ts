@@ -1,7 +1,7 @@
 // The watches of a session: which watchers each event notifies, and which watches the server must have. When a
 // request is sent, this class chooses its watch. Only then is it known which requests the server executes before it.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
-import type { KeeperError } from '../../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
 import {
   addWatchRequest,
@@ -259,11 +259,11 @@ export class WatchManager {
   }
 
   /** The server does not know setWatches2, so it cannot set persistent watches: their watchers are removed and notified. */
-  refused(error: KeeperError): void {
+  refused(code: KeeperErrorCode, details: KeeperErrorDetails): void {
     for (const watcher of this.#allPersistent()) {
       if (watcher.phase !== 'away') continue
       this.#removePersistent(watcher)
-      this.#notify(watcher, { type: 'Refused', error })
+      this.#notify(watcher, { type: 'Refused', code, details })
     }
   }
 

@@ -1,6 +1,6 @@
 // The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all events.
 import type { EventType } from '@zk/wire'
-import type { KeeperError } from '../../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
 
 export type WatchKind = 'data' | 'exist' | 'child'
 /** The server's table in which a watch is. The data table also has the watches of exists. */
@@ -46,7 +46,7 @@ export type PersistentOutcome =
   /** from now on the server has the watch: for the first time, or again on another connection */
   | { readonly type: 'Set' }
   /** it was set before, and the server of the next connection refuses it */
-  | { readonly type: 'Refused'; readonly error: KeeperError }
+  | { readonly type: 'Refused'; readonly code: KeeperErrorCode; readonly details: KeeperErrorDetails }
   | { readonly type: 'PersistentWatchRemoved' }
   | { readonly type: 'SessionEnded' }
 
