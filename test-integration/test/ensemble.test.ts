@@ -33,12 +33,12 @@ describeEnsemble('Ensemble', (ensemble) => {
   test('EnsembleNode.kill of the leader makes another lead, and start makes the ensemble whole', async () => {
     const old = await ensemble.leader()
     await old.kill()
-    const next = await ensemble.leader({ except: old, timeout: 15_000 })
+    const next = await ensemble.leader({ except: old, timeout: 30_000 })
     expect(next.id).not.toBe(old.id)
     expect(await old.mode()).toBeUndefined()
 
     await old.start()
-    await ensemble.healed({ timeout: 15_000 })
+    await ensemble.healed({ timeout: 30_000 })
     expect(await old.mode()).toBe('follower')
   })
 
@@ -46,32 +46,32 @@ describeEnsemble('Ensemble', (ensemble) => {
     const old = await ensemble.leader()
     await old.pause()
     expect(await old.ask('ruok', { timeout: 300 })).toBe('')
-    await ensemble.leader({ except: old, timeout: 15_000 })
+    await ensemble.leader({ except: old, timeout: 30_000 })
 
     await old.unpause()
-    await ensemble.healed({ timeout: 15_000 })
+    await ensemble.healed({ timeout: 30_000 })
   })
 
   test('EnsembleNode.cutFromPeers of the leader makes another lead while clients still reach the old one', async () => {
     const old = await ensemble.leader()
     await old.cutFromPeers()
-    await ensemble.leader({ except: old, timeout: 15_000 })
+    await ensemble.leader({ except: old, timeout: 30_000 })
     const hasNoticed = async () => (await old.ask('srvr')).includes('not currently serving requests')
     await until('the old leader to notice', hasNoticed)
     expect(await old.mode()).toBeUndefined()
 
     await old.rejoinPeers()
-    await ensemble.healed({ timeout: 15_000 })
+    await ensemble.healed({ timeout: 30_000 })
   })
 
   test('EnsembleNode.blackhole to every peer ends the leadership of a leader', async () => {
     const old = await ensemble.leader()
     const peers = ensemble.nodes.filter((node) => node !== old)
     await Promise.all(peers.map((peer) => old.blackhole(peer)))
-    await ensemble.leader({ except: old, timeout: 15_000 })
+    await ensemble.leader({ except: old, timeout: 30_000 })
 
     await Promise.all(peers.map((peer) => old.unblackhole(peer)))
-    await ensemble.healed({ timeout: 15_000 })
+    await ensemble.healed({ timeout: 30_000 })
   })
 
   test('Ensemble.mend undoes every fault at once', async () => {

@@ -121,9 +121,9 @@ describeEnsemble('persistent watches', (ensemble) => {
     const { session } = zk
     proxy.freeze()
     proxy.cut()
-    await until('the end of the session', async () => session.signal.aborted, { timeout: 15_000 })
+    await until('the end of the session', async () => session.signal.aborted)
     proxy.thaw()
-    await until('the Gap', async () => log.last === 'Gap renewed', { timeout: 10_000 })
+    await until('the Gap', async () => log.last === 'Gap renewed')
     await other.create('/a')
     await caughtUp(zk)
     expect(log.take()).toEqual(['Gap renewed', 'NodeCreated /a'])
@@ -156,7 +156,7 @@ describeEnsemble('persistent watches', (ensemble) => {
         if (n === 7) await follower!.kill()
         await other.setData('/n', String(n))
       }
-      await until('the last value', async () => cached === '20', { timeout: 10_000 })
+      await until('the last value', async () => cached === '20')
       await events.return()
       await following
     })
