@@ -94,7 +94,7 @@ describe('Semaphore.acquire of several permits', () => {
     const results = await scene.done(held.multi([op.create('/made'), op.check('/made')]))
     expect(results).toEqual([{ path: '/made' }, undefined])
     const wrong = await scene.start(held.multi([op.check('/made'), op.create('/made')]))
-    expect(wrong.error).toMatchObject({ code: 'NodeExists', index: 1 })
+    expect(wrong.error).toMatchObject({ code: 'NodeExists', index: 1, results: ['Ok', 'NodeExists'] })
     scene.ensemble.nodes.delete(held.path.replace(/0$/, '2'))
     const refused = await scene.start(held.multi([op.create('/late')]))
     expect(LockLostError.is(refused.error)).toBe(true)
