@@ -69,8 +69,8 @@ export class Barrier {
   }
 
   /**
-   * Opens the barrier: deletes its node. If it is open already, nothing happens. A barrier that another program closes
-   * meanwhile stays closed, even if an answer is lost. It ends as `set` does.
+   * Opens the barrier: deletes its node, once. If it is open already, nothing happens. A barrier that another program closes after
+   * the delete stays closed, even if the answer is lost. One that is closed at the same time may be deleted. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
@@ -148,7 +148,7 @@ export class Barrier {
   ): Promise<T | undefined> {
     const zk = this.#zk
     const checkAndRead = async () => {
-      const options = expecting({ session: zk.session, signal }, 'NoNode')
+      const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
       const checking = zk.multi([op.check(this.path)], options)
       const reading = read(options)
       try {

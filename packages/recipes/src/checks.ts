@@ -122,6 +122,11 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   checkTime('followerRelayDelay', followerRelayDelay)
 }
 
+/** Data that is written again later, when the caller may have overwritten its own. */
+export function copyOf(data: Uint8Array | string): Uint8Array | string {
+  return typeof data === 'string' ? data : data.slice()
+}
+
 /** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return

@@ -3,7 +3,7 @@ import { checkACL, checkKeys, onAbort } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
-import { checkData, checkPlace, checkWait } from './checks.ts'
+import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
 import { NodeVanished } from './calls/node-vanished.ts'
 import { WaitLimit } from './calls/wait-limit.ts'
 
@@ -47,7 +47,7 @@ export class DoubleBarrier {
   /** How many members must enter. */
   readonly size: number
   readonly #zk: ZooKeeper
-  readonly #options: Omit<BarrierMemberOptions, 'data'>
+  readonly #options: Omit<BarrierMemberOptions, 'data' | 'former'>
 
   constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
     checkPlace(zk, path, 'members need a node of their own to enter below')
@@ -78,6 +78,8 @@ export class DoubleBarrier {
     const { timeout = Infinity, signal, data = '' } = options
     checkData('data', data)
     signal?.throwIfAborted()
+    const copied = copyOf(data)
+    const former: string[] = []
     let member: BarrierMember | undefined
     const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
     const late = () => new BarrierTimeoutError(this.path, timeout, missing(), member?.present ?? [])
@@ -85,9 +87,10 @@ export class DoubleBarrier {
     try {
       for (;;) {
         this.#zk.session.detaching.throwIfAborted()
-        member = new BarrierMember(this.#zk, this.path, { ...this.#options, data })
+        member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
         const entry = await this.#enterAs(member, limit)
         if (entry !== undefined) return entry
+        former.push(member.path)
       }
     } finally {
       limit.stop()
@@ -154,7 +157,6 @@ export class BarrierEntry {
   async leave(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('leave', options, leaveOptions)
     const { timeout = Infinity, signal } = options
-    signal?.throwIfAborted()
     const member = this.#member
     const missing = () => `${member.present.length} have not left`
     const late = () => new BarrierTimeoutError(this.#barrier, timeout, missing(), member.present)

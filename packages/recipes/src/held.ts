@@ -350,6 +350,14 @@ export function unlessLate(error: unknown): void {
   if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }
 
+/**
+ * Whether a call rejected with this error because its signal aborted. The error is then the reason of the signal, or, in calls
+ * of Node itself, an error with the reason as its cause.
+ */
+export function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
+  return error === reason || (error instanceof Error && error.cause === reason)
+}
+
 /** The token as text of 16 hexadecimal digits. Texts sort like their tokens. */
 export function fencingText(token: bigint): string {
   return token.toString(16).padStart(16, '0')

@@ -1,9 +1,10 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import { acquireOptions, checkCall, checkRecipe } from './checks.ts'
+import { acquireOptions, checkCall, checkRecipe, copyOf } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
 import { firstOf, observeFirst } from './queue/observe.ts'
+import { retryAcrossSessions } from './calls/retry.ts'
 import { undefinedIfAborted, WaitLimit, within } from './calls/wait-limit.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
@@ -42,7 +43,8 @@ export class LeaderElection {
     const { data = '', ...others } = options
     this.path = path
     this.#queue = new Queue(zk, path, candidate.rivals)
-    this.#queueLock = QueueLock.of({ queue: this.#queue, role: candidate }, { data, ...others }, plainHold)
+    const entry = { queue: this.#queue, role: candidate }
+    this.#queueLock = QueueLock.of(entry, { data: copyOf(data), ...others }, plainHold)
   }
 
   /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */
@@ -92,16 +94,27 @@ export class LeaderElection {
     checkCall('leaders', options, ['signal'])
     const { signal } = options
     const queue = this.#queue
+    const { zk } = queue
+    let { session } = zk
+    let isFirst = true
     let last: Leader | undefined
-    for (let isFirst = true; !signal?.aborted; isFirst = false) {
+    while (!signal?.aborted) {
       const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))
       if (observation === undefined) return
       const { leader, watch } = observation
       try {
+        if (session !== zk.session) {
+          // A server may show an earlier leader to another session.
+          session = zk.session
+          const syncing = () => zk.sync(queue.path, { signal })
+          await retryAcrossSessions(zk, syncing, signal).catch(undefinedIfAborted(signal))
+          continue
+        }
         // If the generator is dropped at the `yield`, its watch stays, but no listener on the signal does.
         if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
+        isFirst = false
         last = leader
-        const limit = new WaitLimit(queue.zk.runtime, { signals: [signal] })
+        const limit = new WaitLimit(zk.runtime, { signals: [signal] })
         await limit.during(watch.changed).catch(undefinedIfAborted(signal))
         limit.stop()
       } finally {

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RunOptions } from './acquirable.ts'
 import { LockLostError, WouldDeadlockError } from './errors.ts'
-import type { Held } from './held.ts'
+import { type Held, isAbortOf } from './held.ts'
 
 interface Run<H> {
   readonly held: H
@@ -38,7 +38,13 @@ export class Reentrancy<H extends Held> {
   /** Calls `body` in an inner run. Rejects if the outermost run has released or lost the lock meanwhile. */
   async again<T>(body: (held: H) => T | Promise<T>, { onLost = 'reject' }: RunOptions): Promise<T> {
     const run = this.#runs.getStore()!
-    const result = await body(run.held)
+    let result: T
+    try {
+      result = await body(run.held)
+    } catch (error) {
+      const { loss, signal } = run.held
+      throw loss !== undefined && onLost === 'reject' && isAbortOf(signal, error) ? loss.with(undefined) : error
+    }
     if (onLost === 'ignore') return result
     if (run.isOver) throw new LockLostError('Released', run.held.path, { result })
     const { loss } = run.held

@@ -15,12 +15,13 @@ import type { LockOptions } from './lock.ts'
 import type { ContenderOptions } from './queue/contender.ts'
 import type { Entry } from './queue/line.ts'
 import type { Kind } from './queue/names.ts'
-import { type ContenderInfo, Queue } from './queue/queue.ts'
+import type { ContenderInfo, Queue } from './queue/queue.ts'
 import { QueueLock, type QueueLockOptions, subjectOf } from './queue/queue-lock.ts'
 import { exclusive, type Role } from './queue/roles.ts'
 import { within } from './calls/wait-limit.ts'
 import { type HolderInfo, Leases } from './semaphore/leases.ts'
 import { checkRoom, hasRoom, PermitContender, type Wanted } from './semaphore/permit-contender.ts'
+import { PermitQueue } from './semaphore/permit-queue.ts'
 import { SemaphoreHeld } from './semaphore/semaphore-held.ts'
 import { StoredPermits } from './semaphore/stored-permits.ts'
 
@@ -71,9 +72,9 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     if (permits !== undefined) checkPermits(permits)
     this.path = path
     this.#permits = permits
-    this.#queue = new Queue(zk, `${path}/locks`, role.rivals, path)
     this.#leases = new Leases(zk, path, kind)
     this.#stored = new StoredPermits(zk, path, permits)
+    this.#queue = new PermitQueue(zk, path, role, this.#stored)
     this.#options = { data: label, ...others }
   }
 

@@ -91,7 +91,7 @@ export class ServiceDiscovery {
     } as const
     const { acl } = this.#options
     const joining = { name: id, data: instanceToJSON(whole), ...options }
-    return new Registration(await new Group(this.#zk, `${this.path}/${name}`, { acl }).join(joining), whole)
+    return new Registration(await new Group(this.#zk, `${this.path}/${name}`, { acl }).join(joining))
   }
 
   /** The names of the services, sorted. A service whose last instance has gone keeps its name until its container is deleted. */
@@ -162,17 +162,15 @@ class InstanceReader {
 /** An instance that is registered, until `leave`. */
 export class Registration implements AsyncDisposable {
   readonly #membership: Membership
-  #instance: ServiceInstance
 
   /** @internal */
-  constructor(membership: Membership, instance: ServiceInstance) {
+  constructor(membership: Membership) {
     this.#membership = membership
-    this.#instance = instance
   }
 
   /** What is registered. */
   get instance(): ServiceInstance {
-    return this.#instance
+    return instanceFromJSON(new TextDecoder().decode(this.#membership.data))
   }
 
   /** The path of the instance's node. */
@@ -197,17 +195,9 @@ export class Registration implements AsyncDisposable {
 
   /** Changes the fields that are given, and leaves the others. It settles as `Membership.update` does. */
   async update(changes: InstanceDetails, options: UpdateOptions = {}): Promise<void> {
-    const { name, id, registrationTimeUTC, serviceType, ...before } = this.#instance
+    const { name, id, registrationTimeUTC, serviceType, ...before } = this.instance
     const next = { ...described({ ...before, ...changes }), name, id, registrationTimeUTC, serviceType }
-    const data = instanceToJSON(next)
-    const last = this.#instance
-    this.#instance = next
-    try {
-      await this.#membership.update(data, options)
-    } catch (error) {
-      if (this.#instance === next) this.#instance = last
-      throw error
-    }
+    await this.#membership.update(instanceToJSON(next), options)
   }
 
   /** Ends the registration: see `Membership.leave`. */

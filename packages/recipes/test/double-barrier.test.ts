@@ -409,3 +409,68 @@ describe('What DoubleBarrier refuses', () => {
     expect(names(scene)).toEqual(['zzz'])
   })
 })
+
+describe('DoubleBarrier and what its member did before', () => {
+  test('DoubleBarrier.enter counts no node of an earlier session of its own', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ localExpiry: 1, sessionTimeout: T })
+    const entering = await scene.start(new DoubleBarrier(zk, PATH, { size: 2 }).enter())
+    const former = scene.children(PATH)
+    // Twice: the node of the first session is still there when the second one is over, too.
+    const before = zk.session.id
+    scene.freeze(zk, 'replies')
+    scene.refuse()
+    await scene.world.advance(T)
+    scene.accept()
+    await scene.world.advance(RECONNECTED / 2)
+    const second = zk.session.id
+    scene.expire(zk)
+    for (let ms = 0; [second, 0n].includes(zk.session.id) && ms < T; ms++) await scene.world.advance(1)
+    expect(new Set([0n, before, second, zk.session.id]).size).toBe(4)
+    expect(scene.children(PATH)).toEqual(former)
+    await scene.world.advance(3 * T)
+    expect(entering.status).toBe('pending')
+    const [name, other] = scene.children(PATH)
+    expect([scene.ensemble.nodes.get(`${PATH}/${name}`)!.stat.ephemeralOwner, other]).toEqual([
+      zk.session.id,
+      undefined,
+    ])
+  })
+
+  test('DoubleBarrier.enter writes the data of the call, also in the next session', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const data = new TextEncoder().encode('one')
+    const entering = outcome(new DoubleBarrier(zk, PATH, { size: 2 }).enter({ data }))
+    data.fill(33)
+    await scene.world.settle()
+    scene.expire(zk)
+    await scene.world.advance(MUCH)
+    const [name] = scene.children(PATH)
+    expect(Buffer.from(scene.ensemble.nodes.get(`${PATH}/${name}`)!.data).toString()).toBe('one')
+    expect(entering.status).toBe('pending')
+  })
+
+  test('BarrierEntry.leave with a signal that is aborted already has left', async () => {
+    const { scene, barriers } = await prepared(2)
+    const [one, two] = await inside(scene, barriers)
+    const leaving = await scene.start(one!.leave({ signal: AbortSignal.abort('no') }))
+    expect(leaving.error).toBe('no')
+    await scene.done(two!.leave())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('BarrierEntry.leave that ran out of time before it saw the others waits for them at the next call', async () => {
+    const { scene, clients, barriers } = await prepared(2)
+    const [one, two] = await inside(scene, barriers)
+    scene.ensemble.faults.fail({ op: 'multi', session: clients[0]!.session.id, code: 'ThrottledOp' })
+    const leaving = outcome(one!.leave({ timeout: 100 }))
+    await scene.world.advance(RECONNECTED)
+    expect(BarrierTimeoutError.is(leaving.error)).toBe(true)
+    const again = await scene.start(one!.leave())
+    expect(again.status).toBe('pending')
+    await scene.done(two!.leave())
+    expect(again.status).toBe('fulfilled')
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+})

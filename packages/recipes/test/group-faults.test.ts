@@ -253,4 +253,43 @@ describe('Membership', () => {
     expect(joining.status).toBe('fulfilled')
     expect(nodes(scene)).toEqual([['host-1', '', zk.session.id]])
   })
+
+  test('Membership waits for its own node of the session before the last one, however short its timeout is', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ localExpiry: 1 })
+    const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one', timeout: 2_000 }))
+    const first = zk.session.id
+    scene.freeze(zk, 'replies')
+    scene.refuse()
+    await scene.world.advance(T)
+    scene.accept()
+    await scene.world.advance(RECONNECTED)
+    const second = zk.session.id
+    scene.expire(zk)
+    await scene.world.advance(RECONNECTED)
+    expect(new Set([0n, first, second, zk.session.id]).size).toBe(4)
+    expect(nodes(scene)).toEqual([['host-1', 'one', first]])
+    await scene.world.advance(2 * T)
+    expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
+    // The same once more: what was before it was present counts no longer, but its last session does.
+    const third = zk.session.id
+    scene.freeze(zk, 'replies')
+    scene.refuse()
+    await scene.world.advance(T)
+    scene.accept()
+    await scene.world.advance(RECONNECTED)
+    expect(nodes(scene)).toEqual([['host-1', 'one', third]])
+    await scene.world.advance(2 * T)
+    expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
+  })
+
+  test('Membership.update is written, though a later one is refused', async () => {
+    const scene = new Scene()
+    const [zk] = (await scene.clients(1)) as [ZooKeeper]
+    const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one' }))
+    const calls = [outcome(me.update('two')), outcome(me.update(new Uint8Array(2 ** 21)))]
+    await scene.world.advance(1_000)
+    expect(calls.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(nodes(scene)).toEqual([['host-1', 'two', zk.session.id]])
+  })
 })

@@ -361,4 +361,14 @@ describe('LeaderElection.leader', () => {
       ['host-2', 2],
     ])
   })
+
+  test('LeaderElection writes the data that it was made with, also when the caller has overwritten its own', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const data = new TextEncoder().encode('one')
+    const election = new LeaderElection(zk, PATH, { data })
+    data.fill(33)
+    const held = await scene.done(election.campaign())
+    expect(text.decode(scene.ensemble.nodes.get(held.path)!.data)).toBe('one')
+  })
 })

@@ -463,4 +463,28 @@ describe('AsyncLocalStorage', () => {
     const zk = await new Scene().client()
     expect(() => new Lock(zk, PATH, { reentrant: value as never })).toThrow('reentrant must be true or false')
   })
+
+  test('Lock.run inside another rejects with LockLostError where its body stops with the abort of the signal', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const lock = new Lock(zk, PATH, { reentrant: true })
+    const stops = ({ signal }: Held) =>
+      new Promise<never>((_, reject) => {
+        const stop = () => reject(new Error('stopped', { cause: signal.reason }))
+        signal.addEventListener('abort', stop)
+      })
+    let inner: Outcome<unknown> | undefined
+    const running = outcome(
+      lock.run(async () => {
+        const stopped = lock.run(stops)
+        inner = outcome(stopped)
+        return await stopped
+      }),
+    )
+    await scene.world.settle()
+    scene.expire(zk)
+    await scene.world.advance(1_000)
+    expect([running.status, inner!.status]).toEqual(['rejected', 'rejected'])
+    expect(LockLostError.is(inner!.error)).toBe(true)
+  })
 })

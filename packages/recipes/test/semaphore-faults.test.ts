@@ -323,3 +323,19 @@ test('Semaphore has no more holders than permits, and loses no waiter, when sess
     expect(scene.ensemble.nodes.get(PATH)).toBeDefined()
   }
 })
+
+test('Semaphore stores its number again where all of its nodes were deleted, in a node that stays', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  const semaphore = new Semaphore(zk, PATH, { permits: 2 })
+  await scene.done((await scene.done(semaphore.acquire())).release())
+  for (const each of [LOCKS, LEASES, PATH]) {
+    if (scene.ensemble.nodes.get(each) !== undefined) scene.ensemble.nodes.delete(each)
+  }
+  const held = await scene.done(semaphore.acquire())
+  await scene.done(semaphore.resize(5))
+  await scene.done(held.release())
+  // Long enough for servers to delete empty containers.
+  await scene.world.advance(200_000)
+  expect(await scene.done(semaphore.permits())).toBe(5)
+})

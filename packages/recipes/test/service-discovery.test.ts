@@ -196,5 +196,42 @@ describe('uriOf', () => {
     expect(uriOf({ ...instance, sslPort: 443 })).toMatch(/^https:.*443$/)
     expect(uriOf(instance, { scheme: 'ws', unknown: 'x=' })).toMatch(/^ws:.*\?x=\{\}/)
     expect(uriOf({ ...instance, uriSpec: undefined })).toBe('')
+    expect(uriOf({ ...instance, uriSpec: 'x{constructor}y{toString}' })).toBe('xy')
+  })
+})
+
+describe('Registration.update', () => {
+  const huge = 'x'.repeat(2 ** 21)
+
+  async function registered() {
+    const { scene, zk } = await prepared()
+    const me = await scene.done(new ServiceDiscovery(zk, PATH).register({ name: 'orders', address: 'a', port: 1 }))
+    return { scene, zk, me }
+  }
+
+  test('Registration.update that ran out of time is written later, and a further one keeps it', async () => {
+    const { scene, zk, me } = await registered()
+    scene.cut(zk)
+    scene.refuse()
+    const late = outcome(me.update({ port: 2 }, { timeout: 300 }))
+    await scene.world.advance(300)
+    expect(KeeperError.is(late.error, 'RequestTimeout')).toBe(true)
+    scene.accept()
+    await scene.world.advance(RECONNECTED)
+    expect(stored(scene, me.path)).toMatchObject({ port: 2 })
+    expect(me.instance.port).toBe(2)
+    await scene.done(me.update({ payload: 'x' }))
+    expect(stored(scene, me.path)).toMatchObject({ port: 2, payload: 'x' })
+  })
+
+  test('Registration.update that is refused leaves nothing that a further one would send', async () => {
+    const { scene, me } = await registered()
+    const both = [outcome(me.update({ payload: huge })), outcome(me.update({ port: 2 }))]
+    await scene.world.advance(1_000)
+    // The second one has the payload of the first one.
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(me.instance).toMatchObject({ port: 1, payload: undefined })
+    await scene.done(me.update({ port: 3 }))
+    expect(stored(scene, me.path)).toMatchObject({ port: 3, payload: null })
   })
 })

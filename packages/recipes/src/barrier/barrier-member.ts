@@ -26,6 +26,8 @@ export interface BarrierMemberOptions {
   readonly prefix: string
   readonly data: Data
   readonly acl: readonly ACL[] | undefined
+  /** The paths of this member's nodes in earlier sessions. */
+  readonly former: readonly string[]
 }
 
 /** The others that were inside when this one left. Those that enter later are of the next round. */
@@ -50,7 +52,7 @@ export class BarrierMember {
   readonly #gone = new AbortController()
   readonly #watches = new Set<Watched>()
   #creating: Promise<bigint> | undefined
-  #round: Round | undefined
+  #round: Promise<Round> | undefined
   #removing: Promise<void> | undefined
   #present: readonly string[] = []
   /** Its node is not needed any more. */
@@ -84,6 +86,7 @@ export class BarrierMember {
   /** Resolves when there were `size` members at one moment since this one has been there. */
   async enter(): Promise<void> {
     const { data, acl, size } = this.#options
+    await this.#formerGone()
     this.#creating = retry(this.#zk, () => this.#node.create(data, acl, true))
     const czxid = await this.#creating
     void this.#watchOwn()
@@ -108,6 +111,27 @@ export class BarrierMember {
       } finally {
         this.#unwatch(ready)
       }
+    }
+  }
+
+  /** The servers may keep a session for longer than the client did. Its node would count beside the new one. */
+  async #formerGone(): Promise<void> {
+    const { former } = this.#options
+    if (former.length === 0) return
+    const committing = (options: CallOptions) => retry(this.#zk, () => this.#committing(options))
+    await ifMissing(committing, this.#pinned, undefined)
+    for (const path of former) await this.#deleted(path)
+    this.#throwIfOver()
+  }
+
+  async #deleted(path: string): Promise<void> {
+    for (let isGone = false; !isGone;) {
+      this.#throwIfOver()
+      const watch = await retry(this.#zk, () => this.#zk.existsAndWatch(path, this.#pinned))
+      this.#watches.add(watch)
+      if (this.#isOver) this.#unwatch(watch)
+      isGone = watch.stat === undefined || (await watch.changed).type === 'NodeDeleted'
+      this.#unwatch(watch)
     }
   }
 
@@ -182,11 +206,21 @@ export class BarrierMember {
 
   /** Resolves when all that were inside at the call have left, or are gone with their sessions. */
   async leave(signal: AbortSignal): Promise<void> {
-    const round = (this.#round ??= await this.#list())
+    const round = await (this.#round ??= this.#listed())
     if (!round.isFirst) await this.remove()
     await this.#othersGone(round, signal)
     if (round.isFirst) await this.#removeLast(round)
     else await this.#removeOldReady(round, signal)
+  }
+
+  /** A further `leave` waits for the same members. After an error it lists again. */
+  async #listed(): Promise<Round> {
+    try {
+      return await this.#list()
+    } catch (error) {
+      this.#round = undefined
+      throw error
+    }
   }
 
   async #list(): Promise<Round> {
@@ -224,9 +258,7 @@ export class BarrierMember {
       await this.#memberGone(awaited, zxid, signal)
       others.delete(awaited)
       if (others.size === 0) return
-      const listing = (options: CallOptions) =>
-        retryAcrossSessions(this.#zk, () => this.#zk.getChildren(this.#barrier, options), signal)
-      const list = await ifMissing(listing, { signal }, undefined)
+      const list = await retryAcrossSessions(this.#zk, () => this.#listPresent(signal), signal)
       for (const name of others) if (!list?.children.includes(name)) others.delete(name)
     }
   }
@@ -250,10 +282,21 @@ export class BarrierMember {
   /** What is read behind it shows all that was committed by now. */
   readonly #committing = (options: CallOptions) => this.#zk.multi([op.check(this.#barrier)], options)
 
-  /** In another session a server may not show yet what this one has seen. */
+  /** For a read that shows all that this member has seen: in a later session a server may not show it yet. */
+  async #upToDate(signal: AbortSignal): Promise<CallOptions> {
+    const { session } = this.#zk
+    const options = { session, repeatThrottled: false, signal }
+    if (session !== this.session) await ifMissing(this.#committing, options, undefined)
+    return options
+  }
+
+  async #listPresent(signal: AbortSignal): Promise<Children | undefined> {
+    const listing = (options: CallOptions) => this.#zk.getChildren(this.#barrier, options)
+    return await ifMissing(listing, await this.#upToDate(signal), undefined)
+  }
+
   async #watchMember(name: string, signal: AbortSignal) {
-    if (this.#zk.session !== this.session) await ifMissing(this.#committing, { signal }, undefined)
-    return await this.#zk.existsAndWatch(this.#pathOf(name), { signal })
+    return await this.#zk.existsAndWatch(this.#pathOf(name), await this.#upToDate(signal))
   }
 
   /** With its node goes `ready`: all others wait for this. It stays when it has let others in meanwhile. */
@@ -292,6 +335,8 @@ export class BarrierMember {
 
   async #remove(): Promise<void> {
     await this.#creating?.catch(() => {})
+    // It checks the node. A further `leave` needs it.
+    await this.#round?.catch(() => {})
     await this.#node.delete()
   }
 

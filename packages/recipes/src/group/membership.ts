@@ -113,8 +113,8 @@ export class Membership implements AsyncDisposable {
   #held: Content | undefined
   /** That of the present session. */
   #node: MemberNode
-  /** The id of the session before the present one. */
-  #formerSession: bigint | undefined
+  /** The ids of the sessions since it was last present. */
+  readonly #formerSessions = new Set<bigint>()
   #leaving: Promise<void> | undefined
   #wake = () => {}
   #owner: NameOwner | undefined
@@ -248,6 +248,11 @@ export class Membership implements AsyncDisposable {
     return this.#folder.zk
   }
 
+  /** @internal What the node holds, or shall hold: the data of the last update that was not refused. */
+  get data(): Uint8Array {
+    return this.#wanted.data
+  }
+
   get #wanted(): Content {
     return this.#contents.at(-1) ?? this.#accepted!
   }
@@ -262,7 +267,7 @@ export class Membership implements AsyncDisposable {
         if (this.signal.aborted) return
         const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
         if (!hasNextSession) return this.#end(reasonOf(error, session), error)
-        this.#formerSession = session.id
+        this.#formerSessions.add(session.id)
         this.#absent('SessionExpired')
       }
     }
@@ -329,8 +334,8 @@ export class Membership implements AsyncDisposable {
         if (failure !== undefined) await this.#afterFailure(session, failure.error, content)
         continue
       }
-      // The node of our own last session goes with it, and no other client uses that session.
-      const isOwn = stat.ephemeralOwner === this.#formerSession
+      // The node of our own former session goes with it, and no other client uses that session.
+      const isOwn = this.#formerSessions.has(stat.ephemeralOwner)
       if (!isOwn) deadline ??= this.#deadline()
       this.#owner = { sessionId: stat.ephemeralOwner, since: stat.ctime, isOwn: false }
       try {
@@ -421,8 +426,8 @@ export class Membership implements AsyncDisposable {
   }
 
   #refuse(content: Content, error: unknown): void {
-    const index = this.#contents.indexOf(content)
-    for (const each of this.#contents.splice(0, index + 1)) each.settle(error)
+    this.#contents = this.#contents.filter((each) => each !== content)
+    content.settle(error)
   }
 
   // --- waiting ----------------------------------------------------------------------------------------------------
@@ -469,6 +474,7 @@ export class Membership implements AsyncDisposable {
   // --- states -----------------------------------------------------------------------------------------------------
 
   #present(session: Session, { czxid }: Stat): void {
+    this.#formerSessions.clear()
     this.#become({ name: 'present', since: this.#zk.runtime.wallNow(), sessionId: session.id, czxid })
     this.#enter()
     const { path } = this.#folder

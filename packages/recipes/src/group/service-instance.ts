@@ -132,7 +132,7 @@ function optional<Type extends keyof Types>(
  */
 export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string>> = {}): string {
   const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec = '' } = instance
-  const values: Readonly<Record<string, string | number | undefined>> = {
+  const fields: Readonly<Record<string, string | number | undefined>> = {
     '[': '{',
     ']': '}',
     scheme: sslPort === undefined ? 'http' : 'https',
@@ -145,8 +145,10 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
     'service-type': serviceType.toLowerCase(),
     ...variables,
   }
+  // A map, since every object has a field like `constructor`.
+  const values = new Map(Object.entries(fields))
   return partsOf(uriSpec)
-    .map(({ value, variable }) => (variable ? String(values[value] ?? '') : value))
+    .map(({ value, variable }) => (variable ? String(values.get(value) ?? '') : value))
     .join('')
 }
 

@@ -299,8 +299,11 @@ export class Contender {
     // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed.
     if (nodes === undefined) return
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
-    await deleteAll(this.#zk, this.session, placed)
-    if (this.#create.mayBeExecutedLate) await this.deleteLate()
+    try {
+      await deleteAll(this.#zk, this.session, placed)
+    } finally {
+      if (this.#create.mayBeExecutedLate) await this.deleteLate()
+    }
   }
 }
 

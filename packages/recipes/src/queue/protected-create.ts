@@ -133,8 +133,8 @@ export class ProtectedCreate {
     }
     if (KeeperError.is(error, 'NoNode')) {
       // Servers may delete an empty container above meanwhile. Then this is repeated, too.
-      const make = ({ queue: { path } }: NodePlan) => {
-        const making = (options: CallOptions) => retry(this.#zk, () => this.#zk.ensureContainer(path, options))
+      const make = ({ queue }: NodePlan) => {
+        const making = (options: CallOptions) => queue.make(options)
         return ifMissing(making, this.#pinned, undefined)
       }
       const making = this.#isCancelled ? [] : this.#plans.map(make)

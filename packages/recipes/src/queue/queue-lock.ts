@@ -7,7 +7,7 @@ import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from '..
 import type { OwnNodes } from './own-node.ts'
 import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
-import { Held, type Owner } from '../held.ts'
+import { Held, isAbortOf, type Owner } from '../held.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
@@ -189,12 +189,4 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 /** What is reported of a lock with one queue. */
 export function subjectOf({ queue: { zk, recipePath: path }, role: { kind } }: Entry): Subject {
   return { zk, path, kind: kind.name }
-}
-
-/**
- * Whether a call rejected with this error because its signal aborted. The error is then the reason of the signal, or, in calls
- * of Node itself, an error with the reason as its cause.
- */
-function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
-  return error === reason || (error instanceof Error && error.cause === reason)
 }

@@ -64,6 +64,11 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
+  /** Makes the path, and what is missing above it: servers delete containers that are empty. */
+  async make(options: CallOptions): Promise<void> {
+    await retry(this.zk, () => this.zk.ensureContainer(this.path, options))
+  }
+
   /** Reads the contenders among the children of the path. Rejects with `NoNode` if the path does not exist. */
   async list(options: CallOptions): Promise<ContenderList> {
     return new ContenderList(await getChildNames(this.zk, this.path, options), this.#rivals)

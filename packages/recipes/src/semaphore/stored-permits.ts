@@ -1,6 +1,6 @@
 // The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
-import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, type NodeData, op, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from '../errors.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry, throwUnlessTransient } from '../calls/retry.ts'
@@ -53,12 +53,15 @@ export class StoredPermits {
   /**
    * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ,
    * unless they were the same before. A number below `count` is one that is stored now.
+   *
+   * A server that is behind may show what was stored before, and a leader that is cut off answers a sync at once. So the number
+   * behind an error is read behind a committed request.
    */
   async agree(session: Session, count: number): Promise<Permits> {
     const { pinned } = SessionOptions.of(session)
-    // A server that is behind may show what was stored before.
+    let isCommitted = false
     for (let isRecent = !this.#isAgreed; ; isRecent = true) {
-      const stored = await (isRecent ? this.#readRecent(pinned) : this.#read(pinned))
+      const stored = await (isRecent && !isCommitted ? this.#readRecent(pinned) : this.#read(pinned))
       const present = isSet(stored)
       if (present === undefined && this.#expected !== undefined) {
         await this.#write(stored, this.#expected, pinned)
@@ -66,11 +69,15 @@ export class StoredPermits {
       }
       const isExpected =
         present !== undefined && (this.#isAgreed || present.permits === (this.#expected ?? present.permits))
-      if (isExpected && (isRecent || present.permits >= count)) {
+      if (isExpected && (isCommitted || present.permits >= count)) {
         this.#isAgreed = true
         return present
       }
-      if (isRecent) throw new PermitsError(this.path, this.#expected, present?.permits)
+      if (isCommitted) throw new PermitsError(this.path, this.#expected, present?.permits)
+      if (isRecent) {
+        await this.#commit(pinned)
+        isCommitted = true
+      }
     }
   }
 
@@ -101,6 +108,11 @@ export class StoredPermits {
     const stored = await this.#read(options)
     await syncing
     return stored
+  }
+
+  async #commit(options: CallOptions): Promise<void> {
+    const committing = (asking: CallOptions) => retry(this.#zk, () => this.#zk.multi([op.check(this.path)], asking))
+    await ifMissing(committing, options, undefined)
   }
 
   async #read(options: CallOptions): Promise<Stored | undefined> {
