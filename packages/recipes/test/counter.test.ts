@@ -273,4 +273,27 @@ describe('What Counter refuses', () => {
     const writing = await scene.start(zk.multi([op.setData(PATH, '', { version: -3 })]))
     expect(KeeperError.is(writing.error, 'BadVersion')).toBe(true)
   })
+
+  test('Counter.update that throws at a result that is not written yet is called again with what was written', async () => {
+    const { scene, counter } = await prepared(1n)
+    await scene.done(counter.get())
+    const soldOut = (value: bigint) => {
+      if (value === 0n) throw new Error('sold out')
+      return value - 1n
+    }
+    const both = [outcome(counter.update((value) => value - 1n)), outcome(counter.update(soldOut))]
+    // Another program adds to it before the changes are written.
+    scene.ensemble.nodes.setData(PATH, bytes(101n))
+    await scene.world.advance(RESTED)
+    expect(both.map(({ status, error }) => [status, error])).toEqual([
+      ['fulfilled', undefined],
+      ['fulfilled', undefined],
+    ])
+    expect(stored(scene)).toEqual(bytes(99n))
+    // Where the result is written, it rejects.
+    scene.ensemble.nodes.setData(PATH, bytes(1n))
+    const again = [outcome(counter.update((value) => value - 1n)), outcome(counter.update(soldOut))]
+    await scene.world.advance(RESTED)
+    expect(again.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  })
 })

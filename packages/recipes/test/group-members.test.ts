@@ -188,6 +188,24 @@ describe('Group.members', () => {
     expect(next.status).toBe('pending')
   })
 
+  test('Group.members reads a member again that it may not read, whenever it lists the names', async () => {
+    const { scene, zk, one, other } = await prepared()
+    await scene.done(one.addAuth('digest', 'one:secret'))
+    const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
+    const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    const [before] = observer.lists[0]!
+    // It is made again between two lists, so none of them is without the name.
+    scene.ensemble.nodes.delete(me.path)
+    await scene.world.settle()
+    await join(scene, other, 'other')
+    const after = observer.lists.at(-1)!.find(({ name }) => name === 'secret')!
+    expect(after.czxid).toBe(scene.ensemble.nodes.get(me.path)!.stat.czxid)
+    expect(after.czxid).toBeGreaterThan(before!.czxid)
+    expect(KeeperError.is(after.error, 'NoAuth')).toBe(true)
+  })
+
   test('Group.members yields a member whose data may not be read, with the error and without data', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'open', '1')

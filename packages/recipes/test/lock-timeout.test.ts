@@ -197,4 +197,16 @@ describe('LockTimeoutError', () => {
       false,
     ])
   })
+
+  test('LockTimeoutError states the last place, where the contender has queued again in another session', async () => {
+    const scene = new Scene()
+    const [holder, second, zk] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH, { label: 'host-0' }).acquire())
+    const waiting = outcome(new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    await scene.world.settle()
+    await scene.start(new Lock(second, PATH, { label: 'host-1' }).acquire())
+    scene.expire(zk)
+    await scene.world.advance(TIMEOUT)
+    expect(waiting.error).toMatchObject({ position: 2, blocker: { label: 'host-1', isOwn: false } })
+  })
 })

@@ -641,6 +641,26 @@ describe('Mirror', () => {
     expect(told).toEqual([`Added ${ROOT}/b`, 'Ready', `Added ${ROOT}/c`, `Changed ${ROOT}`])
   })
 
+  test('Mirror.changes: a reader that has not taken Ready gets it behind what was found after an outage', async () => {
+    const { scene, zk, nodes } = await prepared()
+    const mirror = await open(scene, zk)
+    const slow = mirror.changes()
+    expect((await scene.done(slow.next())).value).toMatchObject({ type: 'Added', path: ROOT })
+    scene.refuse()
+    scene.cut(zk)
+    nodes.create(`${ROOT}/c`)
+    await scene.world.settle()
+    scene.accept()
+    await scene.world.advance(RECONNECTED)
+    expect(mirror.isStale).toBe(false)
+    const told: string[] = []
+    while (told.at(-1) !== 'Ready') {
+      const { value } = await scene.done(slow.next())
+      told.push(value!.type === 'Ready' ? 'Ready' : `${value!.type} ${value!.path}`)
+    }
+    expect(told).toContain(`Added ${ROOT}/c`)
+  })
+
   test('Mirror has one read of a node under way, and reads once more for all events that have come meanwhile', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)

@@ -313,4 +313,13 @@ describe('Semaphore is used wrongly', () => {
     expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
     expect(scene.leftovers()).toEqual(nothing)
   })
+
+  test('SemaphoreHeld has its permits in the order of their numbers', async () => {
+    const scene = new Scene()
+    prepare(scene, 20)
+    const zk = await scene.client()
+    await scene.done(semaphoreOf(zk).acquire({ count: 9 }))
+    const held = await scene.done(semaphoreOf(zk).acquire({ count: 3 }))
+    expect([held.permit, held.permits]).toEqual([9, [9, 10, 11]])
+  })
 })
