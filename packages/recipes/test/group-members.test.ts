@@ -193,14 +193,13 @@ describe('Group.members', () => {
     await scene.done(one.addAuth('digest', 'one:secret'))
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
-    const observer = new Observer(zk)
-    await scene.world.settle()
-    const [before] = observer.lists[0]!
-    // It is made again between two lists, so none of them is without the name.
+    const members = new Group(zk, PATH).members()
+    const list = async () => (await scene.done(members.next())).value as Member[]
+    const [before] = await list()
+    // It is made again between two lists, so both have the name.
     scene.ensemble.nodes.delete(me.path)
-    await scene.world.settle()
     await join(scene, other, 'other')
-    const after = observer.lists.at(-1)!.find(({ name }) => name === 'secret')!
+    const after = (await list()).find(({ name }) => name === 'secret')!
     expect(after.czxid).toBe(scene.ensemble.nodes.get(me.path)!.stat.czxid)
     expect(after.czxid).toBeGreaterThan(before!.czxid)
     expect(KeeperError.is(after.error, 'NoAuth')).toBe(true)
