@@ -5,11 +5,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readTables, writeTables } from './matrix-tables.mjs'
-import { playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
+import { ON_RELEASES, playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
 const BEGIN = '<!-- What is below is written by `pnpm matrix`. -->'
-/** The scenarios, and other tests about differences between releases. */
-const FILES = [SCENARIOS, 'test-integration/test/counter-end.test.ts']
+const FILES = [SCENARIOS, ...ON_RELEASES]
 
 const page = fileURLToPath(new URL('../docs/servers.md', import.meta.url))
 const named = process.argv.slice(2).filter((argument) => argument !== '--')

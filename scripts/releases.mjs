@@ -19,6 +19,12 @@ export const SCENARIOS = 'test-integration/test/scenarios'
 /** These scenarios wait for actions whose time servers choose, and take two thirds of the total time. */
 const WAITING = ['containers', 'failover', 'sessions', 'ttl']
 
+/** Other tests on what differs between releases. */
+export const ON_RELEASES = [
+  'test-integration/test/counter-end.test.ts',
+  'test-integration/test/unreadable-nodes.test.ts',
+]
+
 /** The scenarios that need not wait. They show the differences between releases. */
 export function shortScenarios() {
   const files = readdirSync(join(root, SCENARIOS)).filter((file) => file.endsWith('.test.ts'))

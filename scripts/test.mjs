@@ -3,8 +3,8 @@
 // Tests on a real ensemble need a Docker engine. Without one all other tests run, and the end of the output says what is
 // missing. The models in spec/ need SPIN and a C compiler; each of their variants counts as a test. With CI=true nothing may
 // be missing: without an engine or SPIN, or with a skipped test, the run fails. The steps of `check` then count as tests.
-// All arguments are passed to vitest: `pnpm test -t 'a name'`. If ZK_RELEASES is set, the scenarios that need no waiting are
-// then played on servers of these releases (`pnpm matrix` plays all scenarios).
+// All arguments are passed to vitest: `pnpm test -t 'a name'`. If ZK_RELEASES is set, the scenarios that need no waiting,
+// and other tests on what differs, are then played on servers of these releases (`pnpm matrix` plays all scenarios).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { playRelease, shortScenarios, totalsOf } from './releases.mjs'
+import { ON_RELEASES, playRelease, shortScenarios, totalsOf } from './releases.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ci = process.env.CI === 'true'
@@ -67,7 +67,8 @@ failures.push(...vitest.failures)
 for (const release of docker ? (process.env.ZK_RELEASES ?? '').split(' ').filter(Boolean) : []) {
   if (isInterrupted) break
   console.log(`\nThe scenarios on servers of ${release}`)
-  const result = await playRelease(release, shortScenarios(), (started) => (child = started))
+  const files = [...shortScenarios(), ...ON_RELEASES]
+  const result = await playRelease(release, files, (started) => (child = started))
   const counted = totalsOf(result)
   totals.passed += counted.passed
   totals.failed += counted.failed

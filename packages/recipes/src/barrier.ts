@@ -1,9 +1,10 @@
 import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, expecting } from '@zk/client/internal'
+import { checkACL, checkKeys, expecting, pause } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
+import { unknownStat } from './calls/unknown-stat.ts'
 import { WaitLimit, within } from './calls/wait-limit.ts'
 
 /** The options of `Barrier`. */
@@ -97,6 +98,9 @@ export class Barrier {
   /**
    * Resolves when the barrier is open: at once if it is open when the first request is executed, and otherwise when it is removed
    * after that, even if another program closes it again at once. It goes on after a lost connection and after an expired session.
+   *
+   * If this client may not read the node, servers send no events of it. Then it looks every two seconds, and may miss that the
+   * barrier was opened and closed again in between.
    */
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
@@ -112,28 +116,30 @@ export class Barrier {
   }
 
   async #opened(limit: WaitLimit, signal: AbortSignal): Promise<void> {
-    let closed: Stat | undefined
+    let first: bigint | undefined
     for (;;) {
-      const watch = await this.#watch(signal)
-      if (watch === undefined) return
+      const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
+      if (closed === undefined) return
+      const { read: watch, isReadable } = closed
       try {
-        if (watch.stat === undefined || watch.stat.czxid !== (closed ??= watch.stat).czxid) return
-        const { type } = await limit.during(watch.changed)
-        if (type === 'NodeDeleted') return
+        const { stat } = watch ?? { stat: unknownStat }
+        if (stat === undefined || stat.czxid !== (first ??= stat.czxid)) return
+        if (isReadable) {
+          const { type } = await limit.during(watch!.changed)
+          if (type === 'NodeDeleted') return
+        } else await limit.during(pause(this.#zk.runtime, LOOK_AGAIN, signal))
       } finally {
         // In the background: no caller waits for a silent server.
-        watch.unwatch().catch(() => {})
+        if (watch !== undefined) unwatch(watch)
       }
     }
   }
 
-  async #watch(signal: AbortSignal): Promise<({ stat: Stat | undefined } & Watched) | undefined> {
-    const discard = (watch: Watched) => void watch.unwatch().catch(() => {})
-    return await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), discard)
-  }
-
+  /** undefined if there is no node. */
   async #read(signal: AbortSignal): Promise<Stat | undefined> {
-    return await this.#behindCheck(signal, (options) => this.#zk.exists(this.path, options))
+    const closed = await this.#behindCheck(signal, (options) => this.#zk.exists(this.path, options))
+    if (closed === undefined) return undefined
+    return closed.isReadable ? closed.read : (closed.read ?? unknownStat)
   }
 
   /**
@@ -145,25 +151,44 @@ export class Barrier {
     signal: AbortSignal,
     read: (options: CallOptions) => Promise<T>,
     discard: (unused: T) => void = () => {},
-  ): Promise<T | undefined> {
+  ): Promise<Read<T> | undefined> {
     const zk = this.#zk
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
       const checking = zk.multi([op.check(this.path)], options)
       const reading = read(options)
+      // Of two calls the second one may be refused at once.
+      reading.catch(() => {})
       try {
         await checking
       } catch (error) {
-        // It exists, and may not be read.
-        if (KeeperError.is(error, 'NoAuth')) return await reading
+        if (KeeperError.is(error, 'NoAuth')) return { read: await reading.catch(undefinedIfRefused), isReadable: false }
         reading.then(discard, () => {})
         if (KeeperError.is(error, 'NoNode')) return undefined
         throw error
       }
-      return await reading
+      return { read: await reading, isReadable: true }
     }
     return await retryAcrossSessions(zk, checkAndRead, signal)
   }
+}
+
+/** What was read of a node that exists. */
+interface Read<T> {
+  /** undefined if the server has refused it: see `unknownStat`. */
+  readonly read: T | undefined
+  /** Whether this client may read the node. If not, servers of some releases send it no events. */
+  readonly isReadable: boolean
+}
+
+/** How long until a node is looked at again that sends no events, in ms. */
+const LOOK_AGAIN = 2_000
+
+const unwatch = (watch: Watched) => void watch.unwatch().catch(() => {})
+
+function undefinedIfRefused(error: unknown): undefined {
+  if (!KeeperError.is(error, 'NoAuth')) throw error
+  return undefined
 }
 
 function hasNextSession({ session }: ZooKeeper, error: unknown): boolean {

@@ -13,7 +13,10 @@ export interface DoubleBarrierOptions {
   size: number
   /** The beginning of the names of this program's nodes, for people. A uuid follows. @default none */
   name?: string | undefined
-  /** The rights to the members' nodes, and to `ready`. All members must be able to write and delete `ready`. @default OPEN_ACL_UNSAFE */
+  /**
+   * The rights to the members' nodes, and to `ready`. All members must be able to read these nodes, and to write and delete `ready`.
+   * @default OPEN_ACL_UNSAFE
+   */
   acl?: readonly ACL[] | undefined
 }
 

@@ -51,7 +51,6 @@ export class WriteHeld extends Held {
    */
   async downgrade(options: DowngradeOptions = {}): Promise<Held> {
     checkCall('downgrade', options, ['timeout', 'signal'])
-    options.signal?.throwIfAborted()
     this.throwIfLost()
     this.lose('Downgraded')
     const { session } = this.#owner

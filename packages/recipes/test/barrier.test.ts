@@ -1,4 +1,5 @@
 // Barrier: programs wait while a node exists.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Barrier, BarrierTimeoutError, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
@@ -234,3 +235,72 @@ describe('What Barrier refuses', () => {
     expect((await scene.start(new Barrier(zk, PATH).remove())).error).toMatchObject({ code: 'NotEmpty' })
   })
 })
+
+describe('Barrier whose node the waiter may not read', () => {
+  const SECRET = [{ perms: 31, id: { scheme: 'digest', id: 'owner:x' } }]
+
+  /** From 3.8.6 and 3.9.5 on servers do not tell either that such a node exists. */
+  const releases = [
+    ['where servers send no events of it', false],
+    ['where servers refuse to show it', true],
+  ] as const
+
+  async function closed(isRefused: boolean) {
+    const { scene, zk } = await prepared()
+    scene.ensemble.nodes.create('/app')
+    scene.ensemble.nodes.create(PATH, { acl: SECRET })
+    const rule = { path: PATH, times: Infinity } as const
+    if (isRefused) scene.ensemble.faults.fail({ ...rule, op: 'exists', code: 'NoAuth' })
+    return { scene, zk }
+  }
+
+  /** Without an event. */
+  function open(scene: Scene): void {
+    scene.ensemble.faults.clear()
+    scene.ensemble.faults.loseReply({ op: 'event', path: PATH, times: Infinity })
+    scene.ensemble.nodes.delete(PATH)
+  }
+
+  test.each(releases)('Barrier.wait ends when it is removed, %s', async (_, isRefused) => {
+    const { scene, zk } = await closed(isRefused)
+    const waiting = await scene.start(new Barrier(zk, PATH).wait())
+    await scene.world.advance(MUCH)
+    expect(waiting.status).toBe('pending')
+    open(scene)
+    await scene.world.advance(RECONNECTED)
+    expect(waiting.status).toBe('fulfilled')
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each(releases)('Barrier.remove removes it, %s', async (_, isRefused) => {
+    const { scene, zk } = await closed(isRefused)
+    await scene.done(new Barrier(zk, PATH).remove())
+    expect(isSet(scene)).toBe(false)
+  })
+})
+
+test.each(['wait', 'remove'] as const)(
+  'Barrier.%s has no rejection that its caller does not get, where the client refuses the second of its calls',
+  async (call) => {
+    const scene = new Scene()
+    const zk = await scene.client({ maxWaiting: 3 })
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.settle()
+    const others = ['/a', '/b'].map((path) => outcome(zk.exists(path)))
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => void uncaught.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const calling = outcome(new Barrier(zk, PATH)[call]({ timeout: MUCH }))
+      await scene.world.settle()
+      await nextTurn()
+      scene.accept()
+      await scene.world.advance(RECONNECTED)
+      expect([calling.status, ...others.map(({ status }) => status)]).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+    expect(uncaught).toEqual([])
+  },
+)

@@ -473,4 +473,16 @@ describe('DoubleBarrier and what its member did before', () => {
     expect(again.status).toBe('fulfilled')
     expect(scene.leftovers()).toEqual(nothing)
   })
+
+  test('BarrierEntry.leave of the first one deletes ready at a further call, where the last of the others has died', async () => {
+    const { scene, clients, barriers } = await prepared(2)
+    const entries = await inside(scene, barriers)
+    const [first, other] = entries[0]!.path < entries[1]!.path ? [0, 1] : [1, 0]
+    const leaving = outcome(entries[first]!.leave({ timeout: 100 }))
+    await scene.world.advance(100)
+    expect(BarrierTimeoutError.is(leaving.error)).toBe(true)
+    await scene.done(clients[other]!.close())
+    await scene.done(entries[first]!.leave())
+    expect(names(scene)).toEqual([])
+  })
 })

@@ -205,6 +205,35 @@ describe('Group.members', () => {
     expect(KeeperError.is(after.error, 'NoAuth')).toBe(true)
   })
 
+  test('Group has a member that a server does not show at all, and Group.join waits for its name', async () => {
+    const { scene, zk, one, other } = await prepared()
+    await scene.done(one.addAuth('digest', 'one:secret'))
+    const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
+    const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
+    await join(scene, other, 'open', '1')
+    // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
+    const { session } = zk
+    scene.ensemble.faults.fail({ op: 'exists', path: me.path, session: session.id, code: 'NoAuth', times: Infinity })
+    const members = new Group(zk, PATH).members()
+    const lists = [(await scene.done(members.next())).value as Member[], await scene.done(new Group(zk, PATH).list())]
+    for (const list of lists) {
+      const [open, secret] = list
+      expect([open!.name, open!.text, secret!.name, secret!.text]).toEqual(['open', '1', 'secret', ''])
+      expect(KeeperError.is(secret!.error, 'NoAuth')).toBe(true)
+      expect([secret!.sessionId, secret!.czxid, secret!.since]).toEqual([0n, 0n, 0])
+    }
+    const taken = outcome(new Group(zk, PATH).join({ name: 'secret', timeout: 2_500 }))
+    await scene.world.advance(2_500)
+    expect(taken.error).toMatchObject({ name: 'NameTakenError', owner: { sessionId: 0n, since: 0, isOwn: false } })
+    expect(String(taken.error)).toContain('may not read whose node it is')
+    const joining = outcome(new Group(zk, PATH).join({ name: 'secret', timeout: RECONNECTED }))
+    await scene.world.settle()
+    scene.ensemble.faults.clear()
+    await scene.done(me.leave())
+    await scene.world.advance(RECONNECTED)
+    expect(joining.status).toBe('fulfilled')
+  })
+
   test('Group.members yields a member whose data may not be read, with the error and without data', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'open', '1')

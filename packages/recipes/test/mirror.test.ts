@@ -239,6 +239,37 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect([mirror.get(`${ROOT}/secret`)?.text, mirror.get(`${ROOT}/secret/below`)?.text]).toEqual(['open', ''])
   })
 
+  test('Mirror goes on where a server does not show at all what may not be read', async () => {
+    const { scene, zk, nodes, writer } = await prepared({ version })
+    nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
+    // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
+    const refuse = (path: string) =>
+      scene.ensemble.faults.fail({ op: 'exists', path, session: zk.session.id, code: 'NoAuth', times: Infinity })
+    refuse(`${ROOT}/secret`)
+    const mirror = await open(scene, zk)
+    const replay = new Replay(mirror)
+    await scene.world.settle()
+    expect(mirror.get(`${ROOT}/secret`)).toMatchObject({ data: undefined, stat: { czxid: 0n, dataLength: 0 } })
+    // One that was read keeps its last Stat.
+    const { czxid } = mirror.get(`${ROOT}/a`)!.stat
+    await scene.done(writer.setACL(`${ROOT}/a`, SECRET))
+    nodes.setData(`${ROOT}/a`, 'unseen')
+    refuse(`${ROOT}/a`)
+    refuse(ROOT)
+    scene.cut(zk)
+    await scene.world.advance(RECONNECTED)
+    expect(mirror.get(`${ROOT}/a`)).toMatchObject({ data: undefined, stat: { czxid } })
+    expect([mirror.isStale, mirror.get(`${ROOT}/a/x`), replay.told.at(-1)]).toEqual([false, undefined, 'Ready'])
+    expect(replay.told).not.toContain(`Removed ${ROOT}/a`)
+    scene.ensemble.faults.clear()
+    await scene.done(zk.sync('/'))
+    nodes.delete(`${ROOT}/secret`)
+    nodes.create(`${ROOT}/secret`, { data: 'open now' })
+    await scene.world.settle()
+    expect(mirror.get(`${ROOT}/secret`)?.text).toBe('open now')
+    expect(replay.content).toEqual(copyOf(mirror))
+  })
+
   test('Mirror of a node that may not be read has this node alone', async () => {
     const { scene, zk, nodes } = await prepared({ version })
     nodes.create('/secret', { acl: SECRET })

@@ -6,6 +6,7 @@ import {
   type Children,
   type Data,
   KeeperError,
+  type Op,
   op,
   type Session,
   type Stat,
@@ -303,8 +304,16 @@ export class BarrierMember {
   async #removeLast({ version }: Round): Promise<void> {
     this.#stop()
     if (version !== undefined) {
-      const both = [op.delete(this.path), op.delete(this.#pathOf(READY), { version })]
-      await retry(this.#zk, () => this.#zk.multi(both, this.#pinned)).catch(() => {})
+      const ready = op.delete(this.#pathOf(READY), { version })
+      const deleting = async (...ops: readonly Op<void>[]) =>
+        await retry(this.#zk, () => this.#zk.multi(ops, this.#pinned))
+      // An earlier `leave` may have deleted its node.
+      const both = deleting(op.delete(this.path), ready)
+      await both
+        .catch(async (error: unknown) => {
+          if (KeeperError.is(error, 'NoNode') && error.index === 0) await deleting(ready)
+        })
+        .catch(() => {})
     }
     await this.remove()
   }

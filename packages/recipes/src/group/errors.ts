@@ -9,7 +9,10 @@ const lostBrand = Symbol.for('@zk/MembershipLostError')
 export interface NameOwner {
   /** The session that the node belongs to; 0 for a node of no session, which stays until a client deletes it. */
   readonly sessionId: bigint
-  /** When the node was made, by the leader's clock, in ms since the epoch. */
+  /**
+   * When the node was made, by the leader's clock, in ms since the epoch. It is 0, as `sessionId` is, if this client may not read
+   * the node, and the server therefore does not tell.
+   */
   readonly since: number
   /** Whether it is a membership of this same client. */
   readonly isOwn: boolean
@@ -46,6 +49,7 @@ export class NameTakenError extends Error {
 
 function ownerText({ sessionId, since, isOwn }: NameOwner): string {
   if (isOwn) return 'this very client has joined under this name'
+  if (since === 0) return 'this client may not read whose node it is'
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
   const time = new Date(since).toISOString()
   return sessionId === 0n

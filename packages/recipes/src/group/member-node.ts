@@ -5,6 +5,7 @@ import { pause } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import { SessionOptions } from '../calls/session-options.ts'
+import { unknownStat } from '../calls/unknown-stat.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
 
@@ -16,6 +17,12 @@ export interface Look {
   /** The node, also one of another program; undefined if there is none. */
   readonly stat: Stat | undefined
   readonly watch: Watched
+}
+
+/** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
+const refusedLook: Look = {
+  stat: unknownStat,
+  watch: { changed: new Promise(() => {}), unwatch: async () => {} },
 }
 
 /** A create, and the look right behind it. */
@@ -63,7 +70,11 @@ export class MemberNode {
     looking.catch(() => {})
     const failure = await creating
     const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
-    const look = await looking
+    const look = await looking.catch((error: unknown) => {
+      const isTaken = KeeperError.is(error, 'NoAuth') && KeeperError.is(failure?.error, 'NodeExists')
+      if (!isTaken) throw error
+      return refusedLook
+    })
     if (!this.owns(look) && isKnown) this.#existence = 'none'
     return { ...look, failure }
   }

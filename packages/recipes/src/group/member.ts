@@ -3,6 +3,7 @@ import { type CallOptions, KeeperError, type Stat, type Watched, type ZooKeeper 
 import { hex, wasAborted } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry } from '../calls/retry.ts'
+import { unknownStat } from '../calls/unknown-stat.ts'
 
 const utf8 = new TextDecoder()
 
@@ -22,7 +23,10 @@ export class Member {
   readonly czxid: bigint
   /** The transaction that last wrote its data. */
   readonly mzxid: bigint
-  /** Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. */
+  /**
+   * Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. A server from 3.8.6 or 3.9.5 on
+   * does not tell either whose node it is: then `sessionId`, `since`, `czxid` and `mzxid` are 0.
+   */
   readonly error: KeeperError | undefined
 
   /** @internal */
@@ -95,7 +99,7 @@ export async function watchMember(
   }
 }
 
-/** A node that this client may not read is a member all the same: a client without rights may ask whether it exists. */
+/** A node that this client may not read is a member all the same. */
 async function readUnreadable(
   { zk, path: parent }: MembersFolder,
   name: string,
@@ -103,8 +107,13 @@ async function readUnreadable(
   options: CallOptions,
 ): Promise<Member | undefined> {
   const path = `${parent}/${name}`
-  const stat = await retry(zk, () => zk.exists(path, options), options.signal)
-  return stat && new Member(name, path, stat, error)
+  try {
+    const stat = await retry(zk, () => zk.exists(path, options), options.signal)
+    return stat && new Member(name, path, stat, error)
+  } catch (refusal) {
+    if (!isUnreadable(refusal, options)) throw refusal
+    return new Member(name, path, unknownStat, error)
+  }
 }
 
 function isUnreadable(error: unknown, { signal }: CallOptions): error is KeeperError {

@@ -1,8 +1,7 @@
 // The copy of the tree, its bounds, and the readers of its changes.
-import type { Stat } from '@zk/client'
 import { ChangeFeed } from './change-feed.ts'
 import { MirrorTooLargeError } from './errors.ts'
-import { parentOf, Tree } from './tree.ts'
+import { parentOf, Tree, type WrittenStat } from './tree.ts'
 
 export interface Bounds {
   readonly maxNodes: number
@@ -36,7 +35,7 @@ export class Copy {
   }
 
   /** The node is as it was read. `data` is undefined if it may not be read: what is below it is then not mirrored. */
-  put(path: string, stat: Stat, data: Uint8Array | undefined): void {
+  put(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const { tree } = this
     const id = tree.find(path)
     if (id === undefined) {

@@ -182,7 +182,10 @@ export class Follower {
     const { signal: ending } = options
     while (!ending!.aborted) {
       // On a new connection this comes behind the watches, which report what they have missed, and all that they report.
-      await retry(this.#zk, () => this.#zk.exists(this.#tree.root, options), options.signal)
+      await retry(this.#zk, () => this.#zk.exists(this.#tree.root, options), options.signal).catch((error: unknown) => {
+        // A refusal is an answer, too.
+        if (wasAborted(error, options.signal) || !KeeperError.is(error, 'NoAuth')) throw error
+      })
       const { connection } = session
       if (connection === undefined) continue
       // A server without a quorum is at an old transaction.

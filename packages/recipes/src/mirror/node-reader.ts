@@ -2,10 +2,11 @@
 import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
 import { retry } from '../calls/retry.ts'
+import { unknownStat } from '../calls/unknown-stat.ts'
 import type { Copy } from './copy.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { type Job, Needs, type ReadQueue } from './read-queue.ts'
-import { childPath } from './tree.ts'
+import { childPath, type WrittenStat } from './tree.ts'
 import type { DataRead, Handler, ListRead, StatRead, Watching } from './watching.ts'
 
 /** What comes in place of a result. */
@@ -65,6 +66,7 @@ export class NodeReader {
     return this.#ask<StatRead, Next>(
       (options, handler) => this.#watching.stat(path, options, handler),
       (read): Next => {
+        if (read === 'NoAuth') return 'data'
         const stat = typeof read === 'string' ? undefined : this.#kept(path, read)
         if (stat === undefined) return this.#gone(path)
         const id = tree.find(path)
@@ -93,18 +95,18 @@ export class NodeReader {
     )
   }
 
-  /** Every client may ask whether a node exists. `isMissing`: it is asked in order to wait for the node. */
+  /** The node may not be read. `exists` tells whether it is there: see `unknownStat`. `isMissing`: it is asked in order to wait for the node. */
   #readRefused(path: string, isMissing: boolean): Promise<void> {
     return this.#ask<StatRead, void>(
       (options, handler) => this.#watching.stat(path, options, handler),
       (read) => {
-        const isThere = typeof read !== 'string' && read.stat !== undefined
+        const isThere = read === 'NoAuth' || (read !== 'NoNode' && read.stat !== undefined)
         // What is still to be read is noted before the transaction is seen.
         if (isThere && isMissing) this.#queue.enqueue(path, Needs.data)
         const stat = typeof read === 'string' ? undefined : this.#kept(path, read)
         if (isMissing) return
-        if (stat === undefined) this.#gone(path)
-        else this.#put(path, stat, undefined)
+        if (isThere) this.#put(path, stat ?? this.#lastStat(path), undefined)
+        else this.#gone(path)
       },
     )
   }
@@ -180,8 +182,14 @@ export class NodeReader {
     return read.stat
   }
 
+  #lastStat(path: string): WrittenStat {
+    const { tree } = this.#copy
+    const id = tree.find(path)
+    return id === undefined ? unknownStat : tree.node(id, path).stat
+  }
+
   /** False if there is no place for it any more: then its parent is read again. */
-  #put(path: string, stat: Stat, data: Uint8Array | undefined): boolean {
+  #put(path: string, stat: WrittenStat, data: Uint8Array | undefined): boolean {
     const hasPlace = this.#copy.hasPlaceFor(path)
     if (hasPlace) this.#copy.put(path, stat, data)
     else this.#watching.forget(path)

@@ -8,7 +8,11 @@ import { NodeTable } from './node-table.ts'
 /** The parent of the root, and the pzxid of a node whose children were not read yet. */
 const NONE = -1
 
-type WrittenStat = Pick<Stat, 'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'>
+/** What is kept of a Stat besides the pzxid. */
+export type WrittenStat = Pick<
+  Stat,
+  'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'
+>
 
 export class Tree {
   /** The path of the root. The root is in the tree only if it exists. */

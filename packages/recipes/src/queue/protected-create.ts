@@ -3,6 +3,7 @@
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
 import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { countAsUsed } from '../calls/count-as-used.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
@@ -39,6 +40,7 @@ export class ProtectedCreate {
   /** How many creates were not answered. */
   #unanswered = 0
   #isRepeated = false
+  #hasMadePaths = false
   #isCancelled = false
 
   constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
@@ -83,7 +85,11 @@ export class ProtectedCreate {
         const found = await this.#afterFailure(error).catch((final: unknown) => this.#foundAfterAll(final))
         if (found !== undefined) return found
       }
-      if (this.#isCancelled) return this.#unanswered > 0 ? await this.#findForCertain() : undefined
+      if (this.#isCancelled) {
+        const made = this.#hasMadePaths ? this.#plans.map(({ queue }) => queue.path) : []
+        if (made.length > 0) await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
+        return this.#unanswered > 0 ? await this.#findForCertain() : undefined
+      }
       this.#isRepeated = true
     }
   }
@@ -138,6 +144,7 @@ export class ProtectedCreate {
         return ifMissing(making, this.#pinned, undefined)
       }
       const making = this.#isCancelled ? [] : this.#plans.map(make)
+      this.#hasMadePaths ||= making.length > 0
       for (const each of making) each.catch(() => {})
       for (const each of making) await each
       return undefined
