@@ -78,7 +78,7 @@ export class Barrier {
     options.signal?.throwIfAborted()
     await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal }, sending) => {
       const first = await this.#read(signal)
-      for (let stat = first; stat !== undefined && stat.czxid === first?.czxid; stat = await this.#read(signal)) {
+      for (let stat = first; stat !== undefined && mayBeSame(stat, first); stat = await this.#read(signal)) {
         sending()
         try {
           await this.#zk.delete(this.path, { signal })
@@ -116,14 +116,15 @@ export class Barrier {
   }
 
   async #opened(limit: WaitLimit, signal: AbortSignal): Promise<void> {
-    let first: bigint | undefined
+    let first: Stat | undefined
     for (;;) {
       const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
       if (closed === undefined) return
       const { read: watch, isReadable } = closed
       try {
         const { stat } = watch ?? { stat: unknownStat }
-        if (stat === undefined || stat.czxid !== (first ??= stat.czxid)) return
+        if (stat === undefined || !mayBeSame(stat, first)) return
+        if (stat !== unknownStat) first = stat
         if (isReadable) {
           const { type } = await limit.during(watch!.changed)
           if (type === 'NodeDeleted') return
@@ -183,6 +184,12 @@ interface Read<T> {
 
 /** How long until a node is looked at again that sends no events, in ms. */
 const LOOK_AGAIN = 2_000
+
+/** Whether a node may be the one that was seen first. */
+function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
+  const isKnown = first !== undefined && first !== unknownStat && stat !== unknownStat
+  return !isKnown || stat.czxid === first.czxid
+}
 
 const unwatch = (watch: Watched) => void watch.unwatch().catch(() => {})
 

@@ -272,6 +272,29 @@ describe('Barrier whose node the waiter may not read', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
+  test('Barrier.wait goes on when it learns which one it is', async () => {
+    const { scene, zk } = await closed(true)
+    const waiting = await scene.start(new Barrier(zk, PATH).wait())
+    await scene.world.advance(RECONNECTED)
+    // Servers show its Stat now: of another release, for instance.
+    scene.ensemble.faults.clear()
+    await scene.world.advance(MUCH)
+    expect(waiting.status).toBe('pending')
+    await scene.done(new Barrier(zk, PATH).remove())
+    await scene.world.advance(RECONNECTED)
+    expect([waiting.status, isSet(scene)]).toEqual(['fulfilled', false])
+  })
+
+  test('Barrier.remove goes on when it learns which one it is', async () => {
+    const { scene, zk } = await closed(true)
+    scene.ensemble.faults.loseRequest({ op: 'delete', session: zk.session.id, connection: 'reset' })
+    const removing = outcome(new Barrier(zk, PATH).remove())
+    await scene.world.settle()
+    scene.ensemble.faults.clear()
+    await scene.world.advance(RECONNECTED)
+    expect([removing.status, isSet(scene)]).toEqual(['fulfilled', false])
+  })
+
   test.each(releases)('Barrier.remove removes it, %s', async (_, isRefused) => {
     const { scene, zk } = await closed(isRefused)
     await scene.done(new Barrier(zk, PATH).remove())
