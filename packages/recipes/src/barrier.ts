@@ -1,5 +1,5 @@
 import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, expecting, pause } from '@zk/client/internal'
+import { checkACL, checkKeys, expecting, pause, wasAborted } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
@@ -81,7 +81,7 @@ export class Barrier {
       for (let stat = first; stat !== undefined && mayBeSame(stat, first); stat = await this.#read(signal)) {
         sending()
         try {
-          await this.#zk.delete(this.path, { signal })
+          return await this.#zk.delete(this.path, { signal })
         } catch (error) {
           if (KeeperError.is(error, 'NoNode')) return
           if (!hasNextSession(this.#zk, error)) await throwUnlessTransient(this.#zk, error, undefined, signal)
@@ -92,7 +92,12 @@ export class Barrier {
 
   /** Whether it is closed, as the server of this client has it. Call `zk.sync(path)` before it for a newer answer. */
   async isSet(options: CallOptions = {}): Promise<boolean> {
-    return (await this.#zk.exists(this.path, options)) !== undefined
+    try {
+      return (await this.#zk.exists(this.path, options)) !== undefined
+    } catch (error) {
+      if (wasAborted(error, options.signal) || !KeeperError.is(error, 'NoAuth')) throw error
+      return true
+    }
   }
 
   /**
@@ -120,20 +125,30 @@ export class Barrier {
     for (;;) {
       const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
       if (closed === undefined) return
-      const { read: watch, isReadable } = closed
+      const { read: watch } = closed
       try {
         const { stat } = watch ?? { stat: unknownStat }
         if (stat === undefined || !mayBeSame(stat, first)) return
         if (stat !== unknownStat) first = stat
-        if (isReadable) {
-          const { type } = await limit.during(watch!.changed)
-          if (type === 'NodeDeleted') return
-        } else await limit.during(pause(this.#zk.runtime, LOOK_AGAIN, signal))
+        if ((await limit.during(this.#mayBeOpen(closed, signal))) === 'NodeDeleted') return
       } finally {
         // In the background: no caller waits for a silent server.
         if (watch !== undefined) unwatch(watch)
       }
     }
+  }
+
+  /** The type of the event; undefined if it is time to look again. */
+  async #mayBeOpen({ read: watch, isReadable }: Read<Watched>, signal: AbortSignal): Promise<string | undefined> {
+    if (watch !== undefined && isReadable) return (await watch.changed).type
+    const looking = new AbortController()
+    let type: string | undefined
+    void watch?.changed.then((event) => {
+      type = event.type
+      looking.abort()
+    })
+    await pause(this.#zk.runtime, LOOK_AGAIN, looking.signal, signal)
+    return type
   }
 
   /** undefined if there is no node. */

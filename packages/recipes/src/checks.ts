@@ -124,7 +124,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
 
 /** Data that is written again later, when the caller may have overwritten its own. */
 export function copyOf(data: Uint8Array | string): Uint8Array | string {
-  return typeof data === 'string' ? data : data.slice()
+  return typeof data === 'string' ? data : new Uint8Array(data)
 }
 
 /** Checks the option that has the data of a node. */

@@ -93,7 +93,7 @@ export class DoubleBarrier {
         member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
         const entry = await this.#enterAs(member, limit)
         if (entry !== undefined) return entry
-        former.push(member.path)
+        if (member.session !== this.#zk.session) former.push(member.path)
       }
     } finally {
       limit.stop()

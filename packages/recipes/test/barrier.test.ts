@@ -285,6 +285,23 @@ describe('Barrier whose node the waiter may not read', () => {
     expect([waiting.status, isSet(scene)]).toEqual(['fulfilled', false])
   })
 
+  test('Barrier.remove deletes once, where servers refuse to show which one it is', async () => {
+    const { scene, zk } = await closed(true)
+    scene.network.latency = () => 10
+    const removing = outcome(new Barrier(zk, PATH).remove())
+    for (let ms = 0; isSet(scene) && ms < RECONNECTED; ms++) await scene.world.advance(1)
+    scene.ensemble.nodes.create(PATH, { acl: SECRET })
+    await scene.world.advance(RECONNECTED)
+    expect([removing.status, isSet(scene)]).toEqual(['fulfilled', true])
+  })
+
+  test('Barrier.isSet is true where servers refuse to show it', async () => {
+    const { scene, zk } = await closed(true)
+    expect(await scene.done(new Barrier(zk, PATH).isSet())).toBe(true)
+    const stopped = await scene.start(new Barrier(zk, PATH).isSet({ signal: AbortSignal.abort('no') }))
+    expect(stopped.error).toBe('no')
+  })
+
   test('Barrier.remove goes on when it learns which one it is', async () => {
     const { scene, zk } = await closed(true)
     scene.ensemble.faults.loseRequest({ op: 'delete', session: zk.session.id, connection: 'reset' })

@@ -1,6 +1,6 @@
 // DoubleBarrier: members begin together and end together.
 import { describe, expect, test, vi } from 'vitest'
-import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, type ZooKeeper } from '../src/index.ts'
+import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, KeeperError, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { eachFault } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
@@ -484,5 +484,38 @@ describe('DoubleBarrier and what its member did before', () => {
     await scene.done(clients[other]!.close())
     await scene.done(entries[first]!.leave())
     expect(names(scene)).toEqual([])
+  })
+
+  test('BarrierEntry.leave of the last one deletes no ready of the next round, where the answer was lost', async () => {
+    const { scene, clients, barriers } = await prepared(2)
+    const entries = await inside(scene, barriers)
+    const [first, other] = entries[0]!.path < entries[1]!.path ? [0, 1] : [1, 0]
+    const leaving = outcome(entries[first]!.leave())
+    await scene.world.settle()
+    const { session } = clients[first]!
+    scene.ensemble.faults.loseReply({ op: 'multi', session: session.id, path: `${PATH}/ready`, connection: 'reset' })
+    const last = outcome(entries[other]!.leave())
+    await scene.world.settle()
+    expect(names(scene)).toEqual([])
+    if (scene.ensemble.nodes.get(PATH) === undefined) scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/ready`)
+    await scene.world.advance(RECONNECTED)
+    expect([leaving.status, last.status, names(scene)]).toEqual(['fulfilled', 'fulfilled', ['ready']])
+  })
+
+  test('DoubleBarrier.enter rejects with NoAuth where a server does not show its own node', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.network.latency = () => 1
+    const acl = [{ perms: 28, id: { scheme: 'world', id: 'anyone' } }]
+    const entering = outcome(new DoubleBarrier(zk, PATH, { size: 2, name: 'own', acl }).enter())
+    const own = () => scene.children(PATH).find((name) => name.startsWith('own-'))
+    for (let ms = 0; own() === undefined && ms < RECONNECTED; ms++) await scene.world.advance(1)
+    scene.ensemble.faults.fail({ op: 'exists', path: `${PATH}/${own()}`, code: 'NoAuth', times: Infinity })
+    const { called } = zk.stats().requests
+    await scene.world.advance(1_000)
+    expect(KeeperError.is(entering.error, 'NoAuth')).toBe(true)
+    expect(zk.stats().requests.called - called).toBeLessThan(30)
+    expect(scene.leftovers()).toEqual(nothing)
   })
 })

@@ -288,15 +288,6 @@ describe('WriteHeld.downgrade that fails', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('WriteHeld.downgrade with a signal that is aborted already holds nothing any more', async () => {
-    const { scene, write } = await line([])
-    const downgrading = await scene.start(write.downgrade({ signal: AbortSignal.abort('no') }))
-    expect(downgrading.error).toBe('no')
-    expect([write.isHeld(), write.signal.reason.reason]).toEqual([false, 'Downgraded'])
-    await scene.world.settle()
-    expect(scene.leftovers()).toEqual(nothing)
-  })
-
   test('WriteHeld.downgrade that is aborted between two attempts makes no third', async () => {
     const { scene, zk, write } = await line([])
     scene.network.latency = () => 10

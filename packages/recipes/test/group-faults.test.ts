@@ -1,5 +1,6 @@
 // A membership under faults: at every frame, and at every moment.
 import { describe, expect, test, vi } from 'vitest'
+import { MemberNode } from '../src/group/member-node.ts'
 import { Group, type Membership, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame, atEveryMoment } from './support/everywhere.ts'
 import { drop, type Fault, fail, garbage, loseReply, loseRequest } from './support/faults.ts'
@@ -291,5 +292,28 @@ describe('Membership', () => {
     await scene.world.advance(1_000)
     expect(calls.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
     expect(nodes(scene)).toEqual([['host-1', 'two', zk.session.id]])
+  })
+
+  test('Group.join that is refused leaves nothing, where servers do not show its own node', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.faults.fail({ op: 'exists', path: `${PATH}/host-1`, code: 'NoAuth', times: Infinity })
+    const joining = outcome(new Group(zk, PATH).join({ name: 'host-1' }))
+    await scene.world.advance(T)
+    expect([joining.status, nodes(scene)]).toEqual(['rejected', []])
+  })
+
+  test('Group.join that waits for a name which servers do not show keeps nothing of its looks', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/host-1`)
+    scene.ensemble.faults.fail({ op: 'exists', path: `${PATH}/host-1`, code: 'NoAuth', times: Infinity })
+    const node = new MemberNode({ zk, path: PATH }, 'host-1', zk.session)
+    const looks = [await scene.done(node.create(new Uint8Array(), undefined))]
+    looks.push(await scene.done(node.create(new Uint8Array(), undefined)))
+    // What waits for a promise that never settles stays for as long as the promise.
+    expect(new Set(looks.map(({ watch }) => watch.changed)).size).toBe(2)
   })
 })

@@ -234,4 +234,19 @@ describe('Registration.update', () => {
     await scene.done(me.update({ port: 3 }))
     expect(stored(scene, me.path)).toMatchObject({ port: 3, payload: null })
   })
+
+  test('Registration.instance stays after the end, also where no write of it was answered', async () => {
+    const { scene, zk } = await prepared()
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/orders`)
+    scene.ensemble.faults.loseReply({ op: 'create', path: `${PATH}/orders/one`, connection: 'reset' })
+    scene.ensemble.faults.loseRequest({ op: 'setData', times: Infinity, connection: 'reset' })
+    const registering = outcome(new ServiceDiscovery(zk, PATH).register({ name: 'orders', id: 'one', port: 1 }))
+    for (let ms = 0; registering.status === 'pending' && ms < RECONNECTED; ms++) await scene.world.advance(1)
+    const me = registering.value
+    expect(me.instance.port).toBe(1)
+    outcome(me.leave())
+    await scene.world.settle()
+    expect(me.instance.port).toBe(1)
+  })
 })

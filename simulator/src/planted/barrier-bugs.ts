@@ -19,7 +19,7 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Barrier.remove',
-        find: 'stat !== undefined && stat.czxid === first?.czxid',
+        find: 'stat !== undefined && mayBeSame(stat, first)',
         replace: 'stat !== undefined',
       },
     ],
@@ -30,8 +30,8 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Barrier.#opened',
-        find: "if (type === 'NodeDeleted') return",
-        replace: 'if (closed !== undefined) return',
+        find: "if ((await limit.during(this.#mayBeOpen(closed, signal))) === 'NodeDeleted') return",
+        replace: 'await limit.during(this.#mayBeOpen(closed, signal))\n        return',
       },
     ],
   },

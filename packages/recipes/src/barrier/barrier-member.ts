@@ -87,7 +87,10 @@ export class BarrierMember {
   /** Resolves when there were `size` members at one moment since this one has been there. */
   async enter(): Promise<void> {
     const { data, acl, size } = this.#options
-    await this.#formerGone()
+    if (this.#options.former.length > 0) {
+      await this.#formerGone()
+      this.#throwIfOver()
+    }
     this.#creating = retry(this.#zk, () => this.#node.create(data, acl, true))
     const czxid = await this.#creating
     void this.#watchOwn()
@@ -117,12 +120,9 @@ export class BarrierMember {
 
   /** The servers may keep a session for longer than the client did. Its node would count beside the new one. */
   async #formerGone(): Promise<void> {
-    const { former } = this.#options
-    if (former.length === 0) return
     const committing = (options: CallOptions) => retry(this.#zk, () => this.#committing(options))
     await ifMissing(committing, this.#pinned, undefined)
-    for (const path of former) await this.#deleted(path)
-    this.#throwIfOver()
+    for (const path of this.#options.former) await this.#deleted(path)
   }
 
   async #deleted(path: string): Promise<void> {
@@ -307,13 +307,9 @@ export class BarrierMember {
       const ready = op.delete(this.#pathOf(READY), { version })
       const deleting = async (...ops: readonly Op<void>[]) =>
         await retry(this.#zk, () => this.#zk.multi(ops, this.#pinned))
-      // An earlier `leave` may have deleted its node.
-      const both = deleting(op.delete(this.path), ready)
-      await both
-        .catch(async (error: unknown) => {
-          if (KeeperError.is(error, 'NoNode') && error.index === 0) await deleting(ready)
-        })
-        .catch(() => {})
+      // An earlier `leave` has deleted its node. Otherwise a missing node means that an earlier try has deleted both.
+      const both = this.#removing === undefined ? [op.delete(this.path), ready] : [ready]
+      await deleting(...both).catch(() => {})
     }
     await this.remove()
   }
@@ -363,7 +359,10 @@ export class BarrierMember {
   #throwIfOver(): void {
     this.session.detaching.throwIfAborted()
     this.session.signal.throwIfAborted()
-    if (this.#isOver || this.#gone.signal.aborted) throw new NodeVanished()
+    // Its own node may not be read: another one would not do better.
+    const { aborted: isGone, reason } = this.#gone.signal
+    if (KeeperError.is(reason, 'NoAuth')) throw reason
+    if (this.#isOver || isGone) throw new NodeVanished()
   }
 
   #pathOf(name: string): string {

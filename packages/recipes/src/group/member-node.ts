@@ -20,10 +20,10 @@ export interface Look {
 }
 
 /** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
-const refusedLook: Look = {
+const refusedLook = (): Look => ({
   stat: unknownStat,
   watch: { changed: new Promise(() => {}), unwatch: async () => {} },
-}
+})
 
 /** A create, and the look right behind it. */
 export interface Creation extends Look {
@@ -63,7 +63,10 @@ export class MemberNode {
     const { zk } = this.#folder
     this.#existence = 'unknown'
     const creating = zk.create(this.path, data, { mode: 'EPHEMERAL', acl, ...pinnedTo(this.session) }).then(
-      () => undefined,
+      ({ stat }) => {
+        this.#own(stat)
+        return undefined
+      },
       (error: unknown) => ({ error }),
     )
     const looking = this.look()
@@ -73,7 +76,7 @@ export class MemberNode {
     const look = await looking.catch((error: unknown) => {
       const isTaken = KeeperError.is(error, 'NoAuth') && KeeperError.is(failure?.error, 'NodeExists')
       if (!isTaken) throw error
-      return refusedLook
+      return refusedLook()
     })
     if (!this.owns(look) && isKnown) this.#existence = 'none'
     return { ...look, failure }

@@ -67,7 +67,7 @@ class Content {
   #reject: (error: unknown) => void = () => {}
 
   constructor(data: Uint8Array | string) {
-    this.data = typeof data === 'string' ? new TextEncoder().encode(data) : data.slice()
+    this.data = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
     this.written = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -267,7 +267,8 @@ export class Membership implements AsyncDisposable {
         if (this.signal.aborted) return
         const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
         if (!hasNextSession) return this.#end(reasonOf(error, session), error)
-        this.#formerSessions.add(session.id)
+        // A session that no server has given has no node.
+        if (session.id !== 0n) this.#formerSessions.add(session.id)
         this.#absent('SessionExpired')
       }
     }
@@ -493,6 +494,7 @@ export class Membership implements AsyncDisposable {
     if (this.#state.name === 'ended') return
     const error = new MembershipLostError(reason, this.path, cause === undefined ? undefined : { cause })
     const wasMember = this.#accepted !== undefined
+    this.#accepted ??= this.#contents[0]
     this.#become({ name: 'ended', since: this.#zk.runtime.wallNow(), error })
     this.#abort.abort(error)
     for (const content of this.#contents.splice(0)) content.settle(error)
