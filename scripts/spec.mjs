@@ -80,7 +80,8 @@ function check({ folder, name, file, spin, gcc, pan, expect, note }) {
     if (built.status !== 0) return outcomeOf('broken', { output: built.stderr })
     const { status, stdout } = run('./pan', ...search.pan)
     const errors = /errors: (\d+)/.exec(stdout)?.[1]
-    const states = Number(/(\d+) states, stored/.exec(stdout)?.[1] ?? 0)
+    // Of large numbers SPIN prints the first digits: 1.09e+08.
+    const states = Number(/([\d.e+]+) states, stored/.exec(stdout)?.[1] ?? 0)
     const isWhole = status === 0 && !/Search not completed|max search depth too small|out of memory/.test(stdout)
     if (errors === '0' && isWhole) return outcomeOf('holds', { states })
     if (
