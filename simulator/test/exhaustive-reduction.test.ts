@@ -125,7 +125,7 @@ describe('search', () => {
   test.each([
     ['two clients', lock],
     ['one client and a fault of any kind', alone(lock, 1, 'lose', 'expire', 'delete', 'abort')],
-  ])('search leaves out only what differs in the order of what commutes: %s', { timeout: 60_000 }, async (_, scope) => {
+  ])('search leaves out only what differs in the order of what commutes: %s', async (_, scope) => {
     const whole = await cover(scope, false)
     const reduced = await cover(scope, true)
     expect(whole.histories).toBeGreaterThan(reduced.histories)
@@ -139,7 +139,6 @@ describe('search', () => {
 
   test.each([false, true])(
     'search leaves out only twins: the rest with two clients exchanged is the whole (reduced: %s)',
-    { timeout: 60_000 },
     async (isReduced) => {
       const whole = await cover(lock, isReduced)
       const rest = await cover(lock, isReduced, true)
@@ -157,30 +156,22 @@ describe('search', () => {
     ['two permits that are held at once', { ...semaphore, permits: 2 }],
     ['both of two permits', scopeNamed('Semaphore of 2, both and one: no faults')],
     ['two locks at once', scopeNamed('MultiLock of 2: no faults')],
-  ])(
-    'search runs a history of the class of any history that is drawn: %s',
-    { timeout: 60_000 },
-    async (name, scope) => {
-      const { outcomes } = await cover(scope, true)
-      const random = new Random(1, name)
-      for (let count = 0; count < 300; count++) {
-        const { name: drawnClass, outcome } = await drawn(scope, random)
-        expect(outcomes.get(drawnClass)).toEqual(new Set([outcome]))
-      }
-    },
-  )
+  ])('search runs a history of the class of any history that is drawn: %s', async (name, scope) => {
+    const { outcomes } = await cover(scope, true)
+    const random = new Random(1, name)
+    for (let count = 0; count < 300; count++) {
+      const { name: drawnClass, outcome } = await drawn(scope, random)
+      expect(outcomes.get(drawnClass)).toEqual(new Set([outcome]))
+    }
+  })
 
-  test(
-    'search leaves out only what comes to the same, also with timers that fire early',
-    { timeout: 60_000 },
-    async () => {
-      const scope = { ...alone(lock, 1, 'lose'), earlyTimers: 1 }
-      const whole = await cover(scope, false)
-      const reduced = await cover(scope, true)
-      expect(whole.histories).toBeGreaterThan(reduced.histories)
-      // The classes are not compared: a timer that fires before the last other event is another event than the same timer behind it.
-      const outcomesOf = ({ outcomes }: Covered) => new Set([...outcomes.values()].flatMap((each) => [...each]))
-      expect(outcomesOf(reduced)).toEqual(outcomesOf(whole))
-    },
-  )
+  test('search leaves out only what comes to the same, also with timers that fire early', async () => {
+    const scope = { ...alone(lock, 1, 'lose'), earlyTimers: 1 }
+    const whole = await cover(scope, false)
+    const reduced = await cover(scope, true)
+    expect(whole.histories).toBeGreaterThan(reduced.histories)
+    // The classes are not compared: a timer that fires before the last other event is another event than the same timer behind it.
+    const outcomesOf = ({ outcomes }: Covered) => new Set([...outcomes.values()].flatMap((each) => [...each]))
+    expect(outcomesOf(reduced)).toEqual(outcomesOf(whole))
+  })
 })

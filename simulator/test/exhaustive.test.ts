@@ -25,16 +25,12 @@ describe('search', () => {
   const apart = scopeNamed('SharedLock read/write: no faults, frames apart')
   const faulty = [withFault(lock, 'lose'), withFault(scopeNamed('LeaderElection: no faults'), 'abort')]
 
-  test.each([...quiet, apart, ...faulty])(
-    'search finds nothing wrong in any history of $name',
-    { timeout: 60_000 },
-    async (scope) => {
-      const { isWhole, found, histories } = await search({ scope })
-      expect(found).toBeUndefined()
-      expect(isWhole).toBe(true)
-      expect(histories).toBeGreaterThan(5)
-    },
-  )
+  test.each([...quiet, apart, ...faulty])('search finds nothing wrong in any history of $name', async (scope) => {
+    const { isWhole, found, histories } = await search({ scope })
+    expect(found).toBeUndefined()
+    expect(isWhole).toBe(true)
+    expect(histories).toBeGreaterThan(5)
+  })
 
   test('search ends at its limit', async () => {
     const result = await search({ scope: lock, isOver: ({ histories }) => histories === 3 })
@@ -85,7 +81,7 @@ describe('a planted bug', () => {
       scope: semaphore,
       invariant: 'S3',
     },
-  ])('search finds a planted bug by $invariant: $bug', { timeout: 60_000 }, async ({ bug, scope, invariant }) => {
+  ])('search finds a planted bug by $invariant: $bug', async ({ bug, scope, invariant }) => {
     const { found } = await searchWith(bug, scope)
     expect(found?.violations.map((each) => each.invariant)).toContain(invariant)
   })

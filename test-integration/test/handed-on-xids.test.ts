@@ -22,26 +22,22 @@ describe.skipIf(inject('ensemble') === undefined)(
     afterEach(() => linked?.mend())
     afterAll(() => linked?.[Symbol.asyncDispose]())
 
-    test('ZooKeeper.sync of the next client is answered by the leader only', { timeout: 60_000 }, async () => {
+    test('ZooKeeper.sync of the next client is answered by the leader only', async () => {
       const { events, isConnectionKept } = await play('/behind', (session) => session)
       expect(events).toEqual(['committed', 'released', 'synced'])
       expect(isConnectionKept).toBe(true)
     })
 
-    test(
-      'A follower answers a sync with the earlier write if both have the same xid: so a session hands over its lastXid',
-      { timeout: 60_000 },
-      async () => {
-        const { events, isConnectionKept } = await play('/anew', ({ id, passwd }) => ({
-          id,
-          passwd,
-          lastXid: LARGEST_XID,
-        }))
-        expect(events).toEqual(['synced', 'committed', 'released'])
-        // The leader's answer comes later and belongs to no request.
-        expect(isConnectionKept).toBe(false)
-      },
-    )
+    test('A follower answers a sync with the earlier write if both have the same xid: so a session hands over its lastXid', async () => {
+      const { events, isConnectionKept } = await play('/anew', ({ id, passwd }) => ({
+        id,
+        passwd,
+        lastXid: LARGEST_XID,
+      }))
+      expect(events).toEqual(['synced', 'committed', 'released'])
+      // The leader's answer comes later and belongs to no request.
+      expect(isConnectionKept).toBe(false)
+    })
 
     async function play(path: string, credentials: (session: DetachedSession) => SessionCredentials) {
       const { ensemble, links } = linked

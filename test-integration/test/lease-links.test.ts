@@ -31,57 +31,49 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of 
   afterEach(() => linked?.mend())
   afterAll(() => linked?.[Symbol.asyncDispose]())
 
-  test(
-    'Held of a session resumed with a longer timeout has ended before another is granted by the next leader',
-    { timeout: 120_000 },
-    async () => {
-      const { ensemble } = linked
-      const leader = await ensemble.leader()
-      await using contest = await Contest.begin(await ensemble.followers(), LONG)
-      const all = await Promise.all(
-        [TICK * 2, TICK * 3, TICK * 4].map(async (createdWith) => {
-          const holder = await contest.holderAt(leader, { kind: 'resumed', createdWith, sessionTimeout: LONG })
-          const rivals = await contest.rivals('lock')
-          await rivals.acquire(holder)
-          return rivals
-        }),
-      )
-      await leader.kill()
-      await contest.decided()
-      await over(all)
-      report('resumed', all)
-      expect(all.map(({ margin }) => margin)).not.toContain(undefined)
-      expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
-    },
-  )
-
-  test(
-    'Held of a session that sends only addAuth has ended before another is granted',
-    { timeout: 120_000 },
-    async () => {
-      const all: Rivals[] = []
-      for (let run = 0; run < RUNS; run++) {
-        const { leader, follower, others } = await stage()
-        await using contest = await Contest.begin(others, LONG)
-        const sessionTimeout = 6 * TICK
-        const holder = await contest.holderAt(follower, { kind: 'authenticated', sessionTimeout })
+  test('Held of a session resumed with a longer timeout has ended before another is granted by the next leader', async () => {
+    const { ensemble } = linked
+    const leader = await ensemble.leader()
+    await using contest = await Contest.begin(await ensemble.followers(), LONG)
+    const all = await Promise.all(
+      [TICK * 2, TICK * 3, TICK * 4].map(async (createdWith) => {
+        const holder = await contest.holderAt(leader, { kind: 'resumed', createdWith, sessionTimeout: LONG })
         const rivals = await contest.rivals('lock')
-        // For most of the timeout no other packet was sent.
-        await sleep(sessionTimeout - TICK)
         await rivals.acquire(holder)
-        linked.links.hold(follower, leader)
-        // The holder does not learn of the end of its session either.
-        linked.links.hold(leader, follower)
-        await contest.decided()
-        await over([rivals])
-        all.push(rivals)
-        await linked.mend()
-      }
-      report('authenticated', all)
-      expect(all.map(({ margin }) => margin)).not.toContain(undefined)
-      expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
-    },
-  )
+        return rivals
+      }),
+    )
+    await leader.kill()
+    await contest.decided()
+    await over(all)
+    report('resumed', all)
+    expect(all.map(({ margin }) => margin)).not.toContain(undefined)
+    expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
+  })
+
+  test('Held of a session that sends only addAuth has ended before another is granted', async () => {
+    const all: Rivals[] = []
+    for (let run = 0; run < RUNS; run++) {
+      const { leader, follower, others } = await stage()
+      await using contest = await Contest.begin(others, LONG)
+      const sessionTimeout = 6 * TICK
+      const holder = await contest.holderAt(follower, { kind: 'authenticated', sessionTimeout })
+      const rivals = await contest.rivals('lock')
+      // For most of the timeout no other packet was sent.
+      await sleep(sessionTimeout - TICK)
+      await rivals.acquire(holder)
+      linked.links.hold(follower, leader)
+      // The holder does not learn of the end of its session either.
+      linked.links.hold(leader, follower)
+      await contest.decided()
+      await over([rivals])
+      all.push(rivals)
+      await linked.mend()
+    }
+    report('authenticated', all)
+    expect(all.map(({ margin }) => margin)).not.toContain(undefined)
+    expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
+  })
 
   test(
     'Held that is granted while the leader receives no touch of its session has ended before another is granted',
@@ -123,7 +115,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of 
     },
   )
 
-  test('ZooKeeper that adds credentials five times a second keeps its session', { timeout: 60_000 }, async () => {
+  test('ZooKeeper that adds credentials five times a second keeps its session', async () => {
     await using zk = await connect(linked.ensemble.connectString, { sessionTimeout: 2 * TICK, renewSession: false })
     const { session } = zk
     const ended = new Promise<number>((resolve) => {

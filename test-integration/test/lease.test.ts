@@ -55,7 +55,7 @@ describeEnsemble('Held, whose server is cut off', (shared) => {
   )
 
   describe('with the leader, and a minority', () => {
-    test('Held has ended before another is granted by the next leader (L32)', { timeout: 120_000 }, async () => {
+    test('Held has ended before another is granted by the next leader (L32)', async () => {
       const random = new Random(SEED)
       const { tickTime } = shared.description
       const leader = await shared.leader()

@@ -12,7 +12,6 @@ describeEnsemble('A read-only server', () => {
     ['refuses every handshake, as it does without local sessions', ''],
   ])(
     'Lock.acquire sends nothing to a read-only server, which %s: it gives up in time, or is granted once the quorum is back (L35)',
-    { timeout: 120_000 },
     async (_, config) => {
       const environment = { ZOO_CFG_EXTRA: config, SERVER_JVMFLAGS: '-Dreadonlymode.enabled=true' }
       await using ensemble = await Ensemble.start({ tickTime: 1_000, environment })

@@ -181,7 +181,6 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         expect(perTurn.events).toBeLessThanOrEqual(2)
         expect(await first.holders()).toEqual([])
       },
-      120_000,
     )
   })
 

@@ -222,6 +222,5 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
       const { connectString } = Ensemble.attach(inject('ensemble')!)
       expect(await said({ connectString, tls: { ca }, connectTimeout })).toMatch(/may not speak TLS/)
     },
-    120_000,
   )
 })

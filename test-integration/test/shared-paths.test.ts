@@ -14,7 +14,6 @@ const children = ['/a/x', '/a/y', '/a/x/z', '/b/y']
 describeEnsemble('watches of all kinds on the same nodes', (ensemble) => {
   test.each([1, 2, 3])(
     'ZooKeeper leaves no caller waiting for an event that has happened, and no watch on the servers (seed %i)',
-    { timeout: 60_000 },
     async (seed) => {
       const random = new Random(seed)
       const chroot = await newChroot(ensemble)

@@ -74,7 +74,6 @@ describeEnsemble('the touch of a session', (ensemble) => {
       expect(kept.filter(({ isGone }) => isGone()).map(({ name }) => name)).toEqual([])
       for (const { answers, expected } of [...kept, ...left]) expect([...answers]).toEqual(expected)
     },
-    90_000,
   )
 
   test.each(['leader', 'follower'] as const)(
@@ -93,7 +92,6 @@ describeEnsemble('the touch of a session', (ensemble) => {
       again.stop()
       await kept.expired
     },
-    90_000,
   )
 
   test.each(['leader', 'follower'] as const)(
@@ -119,7 +117,6 @@ describeEnsemble('the touch of a session', (ensemble) => {
       await shortened.expired
       expect(long.isGone()).toBe(false)
     },
-    90_000,
   )
 })
 

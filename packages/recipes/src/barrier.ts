@@ -1,10 +1,19 @@
-import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, expecting, pause, wasAborted } from '@zk/client/internal'
+import {
+  type ACL,
+  type CallOptions,
+  KeeperError,
+  op,
+  type Stat,
+  type Watched,
+  type WatchedEvent,
+  type ZooKeeper,
+} from '@zk/client'
+import { checkACL, checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
-import { unknownStat } from './calls/unknown-stat.ts'
+import { eventIfSent, isUnreadable, unknownStat } from './calls/unreadable.ts'
 import { WaitLimit, within } from './calls/wait-limit.ts'
 
 /** The options of `Barrier`. */
@@ -71,7 +80,8 @@ export class Barrier {
 
   /**
    * Opens the barrier: deletes its node, once. If it is open already, nothing happens. A barrier that another program closes after
-   * the delete stays closed, even if the answer is lost. One that is closed at the same time may be deleted. It ends as `set` does.
+   * the delete stays closed, even if the answer is lost (unless this client may not read the node: then it cannot tell them apart).
+   * One that is closed at the same time may be deleted. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
@@ -95,7 +105,7 @@ export class Barrier {
     try {
       return (await this.#zk.exists(this.path, options)) !== undefined
     } catch (error) {
-      if (wasAborted(error, options.signal) || !KeeperError.is(error, 'NoAuth')) throw error
+      if (!isUnreadable(error, options)) throw error
       return true
     }
   }
@@ -130,7 +140,8 @@ export class Barrier {
         const { stat } = watch ?? { stat: unknownStat }
         if (stat === undefined || !mayBeSame(stat, first)) return
         if (stat !== unknownStat) first = stat
-        if ((await limit.during(this.#mayBeOpen(closed, signal))) === 'NodeDeleted') return
+        const event = await limit.during(this.#event(closed, signal))
+        if (event?.type === 'NodeDeleted') return
       } finally {
         // In the background: no caller waits for a silent server.
         if (watch !== undefined) unwatch(watch)
@@ -138,17 +149,10 @@ export class Barrier {
     }
   }
 
-  /** The type of the event; undefined if it is time to look again. */
-  async #mayBeOpen({ read: watch, isReadable }: Read<Watched>, signal: AbortSignal): Promise<string | undefined> {
-    if (watch !== undefined && isReadable) return (await watch.changed).type
-    const looking = new AbortController()
-    let type: string | undefined
-    void watch?.changed.then((event) => {
-      type = event.type
-      looking.abort()
-    })
-    await pause(this.#zk.runtime, LOOK_AGAIN, looking.signal, signal)
-    return type
+  /** undefined if it is time to look again. */
+  async #event({ read: watch, isReadable }: Read<Watched>, signal: AbortSignal): Promise<WatchedEvent | undefined> {
+    const changed = watch?.changed ?? new Promise<never>(() => {})
+    return isReadable ? await changed : await eventIfSent(this.#zk.runtime, changed, signal)
   }
 
   /** undefined if there is no node. */
@@ -178,7 +182,13 @@ export class Barrier {
       try {
         await checking
       } catch (error) {
-        if (KeeperError.is(error, 'NoAuth')) return { read: await reading.catch(undefinedIfRefused), isReadable: false }
+        if (isUnreadable(error, options)) {
+          const undefinedIfRefused = (refusal: unknown) => {
+            if (!isUnreadable(refusal, options)) throw refusal
+            return undefined
+          }
+          return { read: await reading.catch(undefinedIfRefused), isReadable: false }
+        }
         reading.then(discard, () => {})
         if (KeeperError.is(error, 'NoNode')) return undefined
         throw error
@@ -191,14 +201,11 @@ export class Barrier {
 
 /** What was read of a node that exists. */
 interface Read<T> {
-  /** undefined if the server has refused it: see `unknownStat`. */
+  /** undefined if the server has refused it. */
   readonly read: T | undefined
   /** Whether this client may read the node. If not, servers of some releases send it no events. */
   readonly isReadable: boolean
 }
-
-/** How long until a node is looked at again that sends no events, in ms. */
-const LOOK_AGAIN = 2_000
 
 /** Whether a node may be the one that was seen first. */
 function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
@@ -207,11 +214,6 @@ function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
 }
 
 const unwatch = (watch: Watched) => void watch.unwatch().catch(() => {})
-
-function undefinedIfRefused(error: unknown): undefined {
-  if (!KeeperError.is(error, 'NoAuth')) throw error
-  return undefined
-}
 
 function hasNextSession({ session }: ZooKeeper, error: unknown): boolean {
   return KeeperError.is(error, 'SessionExpired') && !session.signal.aborted

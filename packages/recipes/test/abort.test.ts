@@ -1,5 +1,5 @@
 // Promise 6 for aborted acquires: aborted or timed out at any moment, an acquire leaves nothing behind and never holds.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Acquirable,
   type Held,
@@ -13,9 +13,6 @@ import { AbortedAcquire } from './support/aborted-acquire.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-// Hundreds of stories a test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
 const REASON = new Error('changed my mind')

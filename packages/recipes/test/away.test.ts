@@ -1,11 +1,9 @@
 // For how long a holder may be without a server: what docs/guide/connection-states.md says.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { Lock } from '../src/index.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const T = 12_000
 const LATENCY = 5
 /** Moments between two heartbeats, which are T/3 apart. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Barrier, BarrierTimeoutError, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { eachFault, loseReply } from './support/faults.ts'
+import { laggard } from './support/laggard.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene, sceneOfTwo } from './support/scene.ts'
 
@@ -105,14 +106,7 @@ describe('Barrier', () => {
   test.each(['leader', 'follower'] as const)(
     'Barrier.wait does not pass a barrier that was set before the call, at a %s that lags, and Barrier.remove removes it',
     async (role) => {
-      const scene = new Scene({ members: 3 })
-      const lagging = scene.ensemble.members.find((member) => member.role === role)!
-      const others = scene.ensemble.members.filter((member) => member !== lagging)
-      for (const member of others) member.refuse()
-      const zk = await scene.client()
-      for (const member of others) member.accept()
-      lagging.refuse()
-      const other = await scene.client()
+      const { scene, lagging, zk, other } = await laggard(role)
       lagging.lag(1_000)
       const setting = outcome(new Barrier(other, PATH).set())
       while (setting.status === 'pending') await scene.world.advance(1)

@@ -1,10 +1,7 @@
 // How often what is held is confirmed: whenever in the rhythm of heartbeats it was acquired, and however much of it there is.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Held, Lock, type ZooKeeper } from '../src/index.ts'
 import { Scene } from './support/scene.ts'
-
-// Many session timeouts: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const PHASES = 24
 const TIMEOUTS = 10

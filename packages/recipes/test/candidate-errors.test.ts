@@ -1,13 +1,11 @@
 // E07: a candidate is never stuck. After any single answer of a server it stays a candidate, or rejects with the reason; and
 // no node blocks the others.
 import { ErrorCode, type ErrorName } from '@zk/wire'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
 import { Candidate, candidates, leaders } from './support/candidate.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/elections/report'
 const TURNS = 4

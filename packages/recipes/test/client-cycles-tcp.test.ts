@@ -13,7 +13,7 @@ const CYCLES = Number(process.env['ZK_CYCLES'] ?? 1_000)
 /** Batches between two losses of the connection, of which there are few: after each the client pauses for up to a second. */
 const CALM = Math.max(7, Math.ceil(CYCLES / CYCLES_AT_ONCE / 20))
 
-vi.setConfig({ testTimeout: 60_000 + 20 * CYCLES })
+vi.setConfig({ testTimeout: 120_000 + 20 * CYCLES })
 
 interface Batch {
   readonly zk: ZooKeeper

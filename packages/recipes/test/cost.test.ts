@@ -1,12 +1,9 @@
 // Promises 3 and 12: what acquiring, releasing, waiting and handing over cost, in round trips, requests and events.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { loseReply, loseRequest } from './support/faults.ts'
 import type { Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-// Hundreds of waiters: a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
 

@@ -1,6 +1,6 @@
 // L20 - L22, R13: the counter of a path is used up. From 3.6 on it sticks, and every contender gets the same number; before,
 // it went on with negative ones, as it does here while creates are under way in the leader.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Held, LeaderElection, Lock, Semaphore, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { countedTo, LAST, numbers, paths } from './support/counters.ts'
 import { outcome, type Outcome } from './support/outside.ts'
@@ -8,8 +8,6 @@ import { nothing } from './support/scene.ts'
 import { rises, turns } from './support/turns.ts'
 
 // Every contender reads when every other one was created.
-vi.setConfig({ testTimeout: 30_000 })
-
 const PATH = '/locks/report'
 
 const recipes: [name: string, acquire: (zk: ZooKeeper) => Promise<Held>][] = [

@@ -1,12 +1,10 @@
 // Counter when answers are lost, sessions end and servers lag: each change happens once, or its error says that it may have.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Counter, KeeperError } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { eachFault, loseReply, loseRequest, type Fault } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene, sceneOfTwo } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/orders'
 const T = 4_000

@@ -1,12 +1,10 @@
 // L29: what contending in a crowd costs, and how large it may be.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Held, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { LAST } from './support/counters.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 import { turns } from './support/turns.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/locks/report'
 /** Contenders of other programs, ahead of ours. */

@@ -10,7 +10,7 @@ import { Stages } from './support/stages.ts'
 const CYCLES = Number(process.env['ZK_CYCLES'] ?? 200)
 
 // Hundreds of cycles: a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 + 20 * CYCLES })
+vi.setConfig({ testTimeout: 120_000 + 20 * CYCLES })
 
 const PATH = '/locks/report'
 

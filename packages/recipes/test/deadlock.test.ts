@@ -1,5 +1,5 @@
 // Locks with `detectDeadlocks`: one member of a cycle rejects, and no other.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   KeeperError,
   LeaderElection,
@@ -15,8 +15,6 @@ import { atEveryMoment } from './support/everywhere.ts'
 import { drop, loseReply, loseRequest } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const A = '/locks/a'
 const B = '/locks/b'

@@ -1,5 +1,5 @@
 // A session that is left at any moment of an acquire: nothing is held on, and no node stays in line.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Held,
   KeeperError,
@@ -12,9 +12,6 @@ import {
 import { atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
-
-// Hundreds of stories a test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
 const REASON = new Error('changed my mind')

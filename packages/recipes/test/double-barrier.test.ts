@@ -1,12 +1,10 @@
 // DoubleBarrier: members begin together and end together.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, KeeperError, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { eachFault } from './support/faults.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/app/import'
 const T = 4_000

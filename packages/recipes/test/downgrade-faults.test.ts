@@ -1,13 +1,11 @@
 // R08, R10: a downgrade that is struck at any step of it. Never a reader and a writer at a time, and nothing left behind.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Held, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { countedTo, LAST } from './support/counters.ts'
 import { atEveryFrame } from './support/everywhere.ts'
 import { drop, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/catalogue'
 /** In ms: whatever strikes is over by then, sessions too. */

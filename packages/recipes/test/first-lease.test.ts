@@ -128,7 +128,7 @@ describe('Lock.acquire', () => {
         }
       }
     }
-  }, 60_000)
+  })
 
   test('Lock.acquire is granted when its lease can be proven again before it is over, however old the proof', async () => {
     const T = 1_000

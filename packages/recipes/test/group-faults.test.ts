@@ -1,13 +1,11 @@
 // A membership under faults: at every frame, and at every moment.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MemberNode } from '../src/group/member-node.ts'
 import { Group, type Membership, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame, atEveryMoment } from './support/everywhere.ts'
 import { drop, type Fault, fail, garbage, loseReply, loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/workers'
 /** Longer than any pause before a new connection or a new session, in ms. */

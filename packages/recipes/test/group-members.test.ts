@@ -1,12 +1,10 @@
 // Following the members of a group.
 import { getEventListeners } from 'node:events'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Group, KeeperError, type Member, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/workers'
 /** Longer than any pause before a new connection or a new session, in ms. */

@@ -1,12 +1,10 @@
 // What is granted beside something else has the lease of the session's last sync: its member is cut off before another round.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { connect, Lock, type ZooKeeper } from '../src/index.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const T = 4_000
 const SEEDS = 150
 

@@ -1,9 +1,8 @@
 // What a server shows that does not apply yet what the others have committed: no recipe goes by it.
 import { describe, expect, test } from 'vitest'
 import { Barrier, DoubleBarrier, LeaderElection, Semaphore, type ZooKeeper } from '../src/index.ts'
-import { laggard, renewedAt, type Role } from './support/laggard.ts'
+import { laggard, renewedAt, type Role, sceneWith } from './support/laggard.ts'
 import { outcome } from './support/outside.ts'
-import { Scene } from './support/scene.ts'
 
 const PATH = '/import'
 const LAG = 3_000
@@ -85,9 +84,7 @@ async function closedBefore(role: Role, code: 'ThrottledOp' | 'ConnectionLoss') 
 
 describe('In the next session, at a server that lags', () => {
   test('BarrierEntry.leave waits for those inside', async () => {
-    const scene = new Scene({ members: 3 })
-    const lagging = scene.ensemble.members.find(({ role }) => role === 'follower')!
-    const others = scene.ensemble.members.filter((member) => member !== lagging)
+    const { scene, lagging, others } = sceneWith('follower')
     lagging.refuse()
     const clients = await scene.clients(3)
     lagging.lag(600_000)
@@ -115,9 +112,7 @@ describe('In the next session, at a server that lags', () => {
   })
 
   test('LeaderElection.leaders does not go back to an earlier leader', async () => {
-    const scene = new Scene({ members: 3 })
-    const lagging = scene.ensemble.members.find(({ role }) => role === 'follower')!
-    const others = scene.ensemble.members.filter((member) => member !== lagging)
+    const { scene, lagging, others } = sceneWith('follower')
     lagging.refuse()
     const [zk, one, two] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const first = await scene.done(new LeaderElection(one, PATH, { data: 'one' }).campaign())

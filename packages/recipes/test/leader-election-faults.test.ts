@@ -1,12 +1,10 @@
 // Elections (catalogue E): terms in time, when leaders are cut off, stand still, or servers go.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
 import { type Candidate, candidates, leaders } from './support/candidate.ts'
 import { SeededRandom } from './support/outside.ts'
 import { nothing, Scene, TICK } from './support/scene.ts'
 import { rises } from './support/turns.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/leader'
 

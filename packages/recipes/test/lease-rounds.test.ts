@@ -1,14 +1,12 @@
 // What one session holds on leases of different lengths, added at different moments: while servers answer nothing is lost, for the
 // next round comes in time for the shortest lease, and no hold is asked about more often than its lease needs.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { HeldWhile } from '../src/index.ts'
 import { type Holding, LeaseKeeper } from '../src/lease/lease-keeper.ts'
 import { Lease, leaseTimes } from '../src/lease/lease.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const T = 6_000
 /** A round trip, in ms. */
 const LATENCY = 60

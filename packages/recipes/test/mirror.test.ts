@@ -1,6 +1,6 @@
 // What a mirror shows and tells.
 import { createHash } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { generateDigest } from '@zk/client'
 import {
   KeeperError,
@@ -15,8 +15,6 @@ import { atEveryMoment } from './support/everywhere.ts'
 import { copyOf, Replay, treeOf } from './support/mirrors.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene, type SceneOptions } from './support/scene.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const ROOT = '/app'
 /** Longer than any pause before a new connection or a new session, in ms. */

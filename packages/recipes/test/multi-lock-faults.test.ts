@@ -1,14 +1,11 @@
 // What a MultiLock does when something goes wrong: all of its locks or none, and nothing is left.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Lock, MultiLock, type ZooKeeper } from '../src/index.ts'
 import { abortAtEveryMoment } from './support/aborted-acquire.ts'
 import { eachFault, loseReply, loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
 import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
-
-// Hundreds of stories a test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const A = '/locks/a'
 const B = '/locks/b'

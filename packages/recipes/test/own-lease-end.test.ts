@@ -1,13 +1,11 @@
 // Holds of one session with several terms. Each ends at the end of its own lease, by its signal, without a call, and whatever
 // else the session holds lasts longer, or not as long.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Held, type HoldOptions, Lock } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const T = 6_000
 /** A round trip, in ms. */
 const LATENCY = 60

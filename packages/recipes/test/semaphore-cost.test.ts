@@ -1,13 +1,10 @@
 // What a semaphore costs, in round trips, requests and events.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SemaphoreHeld } from '../src/index.ts'
 import type { Outcome } from './support/outside.ts'
 import { heldOf } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
 import { prepare, semaphoreOf } from './support/semaphore.ts'
-
-// Hundreds of waiters: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 test('Semaphore is acquired in three round trips, and released in one', async () => {
   const scene = new Scene()

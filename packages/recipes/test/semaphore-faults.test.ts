@@ -1,5 +1,5 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../src/index.ts'
 import { abortAtEveryMoment } from './support/aborted-acquire.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from './support/faults.ts'
@@ -7,9 +7,6 @@ import { type Outcome, outcome } from './support/outside.ts'
 import { heldOf, throughExpiries } from './support/holders.ts'
 import { nothing, Scene } from './support/scene.ts'
 import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, takenBy } from './support/semaphore.ts'
-
-// Hundreds of stories a test: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 async function prepared(permits: number, members = 1) {
   const scene = new Scene({ members })

@@ -1,14 +1,12 @@
 // However long answers take, a lease is reckoned from what was sent before them: every single one is delayed, by every part
 // of a session timeout, and no holder may see more time than what is on the wire can prove.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { Recorder } from './support/recorder.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const T = 4_000
 const PATH = '/locks/report'
 /** The end of a proven lease. */

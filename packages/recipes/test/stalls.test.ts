@@ -1,14 +1,12 @@
 // A process that stands still, and one that is cut off with its server: what is held is over before another client is
 // granted (L31, L32, L33).
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type HeldWhile, LeaderElection, Lock, op, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
 // Hundreds of histories.
-vi.setConfig({ testTimeout: 60_000 })
-
 const PATH = '/locks/report'
 const T = 4_000
 

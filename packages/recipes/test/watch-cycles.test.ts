@@ -14,7 +14,7 @@ const DONE = 100
 /** In ms: long enough to be connected again. */
 const RECONNECTED = 20_000
 
-vi.setConfig({ testTimeout: 30_000 + 20 * CYCLES })
+vi.setConfig({ testTimeout: 120_000 + 20 * CYCLES })
 
 test(`ZooKeeper leaves watches, timers, listeners and heap as they were after ${CYCLES} cycles of watches, with aborts and lost connections (S22, V11)`, async () => {
   const scene = new Scene()

@@ -14,7 +14,6 @@ const servers = [
 
 test.each(servers)(
   'ZooKeeper delivers to each of its watchers all its events and nothing else, at servers with %s (%s; V01, V06, V08)',
-  { timeout: 60_000 },
   async (watchModes, _) => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++)
       await play(seed, new WatchWalk(seed, { watchModes }))
@@ -23,7 +22,6 @@ test.each(servers)(
 
 test.each(servers)(
   'ZooKeeper loses nothing that a Gap does not report, at servers with %s (%s; I14, V02, V06)',
-  { timeout: 60_000 },
   async (watchModes, _) => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++)
       await play(seed, new CacheWalk(seed, { watchModes }))

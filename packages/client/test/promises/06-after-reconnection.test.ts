@@ -221,29 +221,25 @@ describe('setWatches', () => {
     expect((await second.expect(OpCode.setWatches)).body.relativeZxid).toBe(1n)
   })
 
-  test(
-    'ZooKeeper sets 20,000 watches again in chunks below 128 KiB, all before the queue (V04)',
-    { timeout: 30_000 },
-    async () => {
-      const world = new VirtualWorld()
-      const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
-      const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
-      await watchAll({ zk, connection }, paths)
-      connection.rst()
-      await world.settle()
-      outcome(zk.create('/queued'))
-      await world.advance(1_000)
-      const second = await server.accept()
-      const seen: (string | null)[] = []
-      while (seen.length < paths.length) {
-        const { body, size } = await second.expect(OpCode.setWatches)
-        expect(size).toBeLessThan(128 * 1024)
-        seen.push(...body.dataWatches!)
-      }
-      expect(seen).toEqual(paths)
-      await second.expect(OpCode.create2)
-    },
-  )
+  test('ZooKeeper sets 20,000 watches again in chunks below 128 KiB, all before the queue (V04)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
+    const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
+    await watchAll({ zk, connection }, paths)
+    connection.rst()
+    await world.settle()
+    outcome(zk.create('/queued'))
+    await world.advance(1_000)
+    const second = await server.accept()
+    const seen: (string | null)[] = []
+    while (seen.length < paths.length) {
+      const { body, size } = await second.expect(OpCode.setWatches)
+      expect(size).toBeLessThan(128 * 1024)
+      seen.push(...body.dataWatches!)
+    }
+    expect(seen).toEqual(paths)
+    await second.expect(OpCode.create2)
+  })
 
   test('ZooKeeper keeps chunks below 128 KiB where paths are short, or not ASCII (V04)', async () => {
     const world = new VirtualWorld()

@@ -283,13 +283,11 @@ describe.for([
 
   test.each(standings.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
     'ZooKeeper notifies exactly the callers that still wait, and leaves nothing behind, with %s set before',
-    { timeout: 60_000 },
     async (_, standing) => playAll(casesOf(kind, standing)),
   )
 
   test.each(standingsOfNoNode.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
     'ZooKeeper does so of a node that is not there, with %s set before',
-    { timeout: 60_000 },
     async (_, standing) => playAll(casesOf(kind, standing, false)),
   )
 })

@@ -6,7 +6,6 @@ import {
   type Children,
   type Data,
   KeeperError,
-  type Op,
   op,
   type Session,
   type Stat,
@@ -86,8 +85,8 @@ export class BarrierMember {
 
   /** Resolves when there were `size` members at one moment since this one has been there. */
   async enter(): Promise<void> {
-    const { data, acl, size } = this.#options
-    if (this.#options.former.length > 0) {
+    const { data, acl, size, former } = this.#options
+    if (former.length > 0) {
       await this.#formerGone()
       this.#throwIfOver()
     }
@@ -305,11 +304,9 @@ export class BarrierMember {
     this.#stop()
     if (version !== undefined) {
       const ready = op.delete(this.#pathOf(READY), { version })
-      const deleting = async (...ops: readonly Op<void>[]) =>
-        await retry(this.#zk, () => this.#zk.multi(ops, this.#pinned))
-      // An earlier `leave` has deleted its node. Otherwise a missing node means that an earlier try has deleted both.
-      const both = this.#removing === undefined ? [op.delete(this.path), ready] : [ready]
-      await deleting(...both).catch(() => {})
+      // An earlier `leave` may have deleted its node.
+      const ops = this.#removing === undefined ? [op.delete(this.path), ready] : [ready]
+      await retry(this.#zk, () => this.#zk.multi(ops, this.#pinned)).catch(() => {})
     }
     await this.remove()
   }

@@ -5,7 +5,7 @@ import { pause } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import { SessionOptions } from '../calls/session-options.ts'
-import { unknownStat } from '../calls/unknown-stat.ts'
+import { unknownStat } from '../calls/unreadable.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
 
@@ -64,6 +64,7 @@ export class MemberNode {
     this.#existence = 'unknown'
     const creating = zk.create(this.path, data, { mode: 'EPHEMERAL', acl, ...pinnedTo(this.session) }).then(
       ({ stat }) => {
+        // The look may be refused, if the ACL gives this client no right to read.
         this.#own(stat)
         return undefined
       },

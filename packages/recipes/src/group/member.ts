@@ -1,9 +1,9 @@
 // A member of a group, as its node shows it.
-import { type CallOptions, KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { hex, wasAborted } from '@zk/client/internal'
+import { type CallOptions, type KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
+import { hex } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry } from '../calls/retry.ts'
-import { unknownStat } from '../calls/unknown-stat.ts'
+import { isUnreadable, unknownStat } from '../calls/unreadable.ts'
 
 const utf8 = new TextDecoder()
 
@@ -114,8 +114,4 @@ async function readUnreadable(
     if (!isUnreadable(refusal, options)) throw refusal
     return new Member(name, path, unknownStat, error)
   }
-}
-
-function isUnreadable(error: unknown, { signal }: CallOptions): error is KeeperError {
-  return KeeperError.is(error, 'NoAuth') && !wasAborted(error, signal)
 }

@@ -1,16 +1,9 @@
 // One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
-import {
-  type ACL,
-  type CallOptions,
-  KeeperError,
-  type Session,
-  type Stat,
-  type Watched,
-  type ZooKeeper,
-} from '@zk/client'
+import { type ACL, type CallOptions, KeeperError, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { hex, onAbort, pause } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { eventIfSent } from '../calls/unreadable.ts'
 import { undefinedIfAborted, WaitLimit } from '../calls/wait-limit.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
@@ -24,12 +17,6 @@ const STEADY = 10_000
 /** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 10_000
-
-/**
- * How often it is looked whether a name is free that another member has, besides the watch on its node, in ms: servers from
- * 3.8.4 and 3.9.2 on send no event of a node that this client may not read.
- */
-const LOOK_AGAIN = 2_000
 
 /** How a membership stands. Times are in ms since the epoch, by the clock of this machine. */
 export type MembershipState =
@@ -340,7 +327,8 @@ export class Membership implements AsyncDisposable {
       if (!isOwn) deadline ??= this.#deadline()
       this.#owner = { sessionId: stat.ephemeralOwner, since: stat.ctime, isOwn: false }
       try {
-        await this.#unlessOver(this.#mayBeFree(watch, session), session, isOwn ? undefined : deadline)
+        const mayBeFree = eventIfSent(this.#zk.runtime, watch.changed, session.signal, this.signal)
+        await this.#unlessOver(mayBeFree, session, isOwn ? undefined : deadline)
       } finally {
         watch.unwatch().catch(() => {})
       }
@@ -454,12 +442,6 @@ export class Membership implements AsyncDisposable {
     } finally {
       limit.stop()
     }
-  }
-
-  async #mayBeFree({ changed }: Watched, session: Session): Promise<void> {
-    const looking = new AbortController()
-    void changed.then(() => looking.abort())
-    await pause(this.#zk.runtime, LOOK_AGAIN, looking.signal, session.signal, this.signal)
   }
 
   #late(): Error {

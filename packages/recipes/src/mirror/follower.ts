@@ -9,6 +9,7 @@
 import { type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, wasAborted } from '@zk/client/internal'
 import { retry } from '../calls/retry.ts'
+import { isUnreadable } from '../calls/unreadable.ts'
 import type { Copy } from './copy.ts'
 import { Epochs } from './epochs.ts'
 import { MirroredPaths, type PathOptions } from './mirrored-paths.ts'
@@ -184,7 +185,7 @@ export class Follower {
       // On a new connection this comes behind the watches, which report what they have missed, and all that they report.
       await retry(this.#zk, () => this.#zk.exists(this.#tree.root, options), options.signal).catch((error: unknown) => {
         // A refusal is an answer, too.
-        if (wasAborted(error, options.signal) || !KeeperError.is(error, 'NoAuth')) throw error
+        if (!isUnreadable(error, options)) throw error
       })
       const { connection } = session
       if (connection === undefined) continue

@@ -2,7 +2,7 @@
 import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
 import { retry } from '../calls/retry.ts'
-import { unknownStat } from '../calls/unknown-stat.ts'
+import { unknownStat } from '../calls/unreadable.ts'
 import type { Copy } from './copy.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { type Job, Needs, type ReadQueue } from './read-queue.ts'
@@ -95,7 +95,7 @@ export class NodeReader {
     )
   }
 
-  /** The node may not be read. `exists` tells whether it is there: see `unknownStat`. `isMissing`: it is asked in order to wait for the node. */
+  /** The node may not be read. `exists` tells whether it is there, or is refused because it is. `isMissing`: it is asked in order to wait for the node. */
   #readRefused(path: string, isMissing: boolean): Promise<void> {
     return this.#ask<StatRead, void>(
       (options, handler) => this.#watching.stat(path, options, handler),

@@ -1,14 +1,19 @@
-// Two clients, the first of them at a server that does not apply what the others commit.
+// A server that does not apply what the others commit, and clients at it.
 import type { ZooKeeper } from '@zk/client'
 import type { FaultOp } from '@zk/testing'
 import { Scene } from './scene.ts'
 
 export type Role = 'leader' | 'follower'
 
-export async function laggard(role: Role) {
+/** The first member with this role, and the other two. */
+export function sceneWith(role: Role) {
   const scene = new Scene({ members: 3 })
   const lagging = scene.ensemble.members.find((member) => member.role === role)!
-  const others = scene.ensemble.members.filter((member) => member !== lagging)
+  return { scene, lagging, others: scene.ensemble.members.filter((member) => member !== lagging) }
+}
+
+export async function laggard(role: Role) {
+  const { scene, lagging, others } = sceneWith(role)
   for (const member of others) member.refuse()
   const zk = await scene.client()
   for (const member of others) member.accept()
@@ -22,7 +27,7 @@ export async function laggard(role: Role) {
  * the server that lags before it has seen anything.
  */
 export async function renewedAt(
-  { scene, lagging, others }: Pick<Awaited<ReturnType<typeof laggard>>, 'scene' | 'lagging' | 'others'>,
+  { scene, lagging, others }: ReturnType<typeof sceneWith>,
   zk: ZooKeeper,
   lost: readonly FaultOp[],
 ): Promise<void> {

@@ -19,7 +19,6 @@ function runAll(freezes: boolean) {
 describe('Ensemble', () => {
   it.each([false, true])(
     'Ensemble loses no write that was answered, agrees when faults are over, and keeps proven leases (members stopped: %s)',
-    { timeout: 60_000 },
     (freezes) => {
       const { written, leases, leaders, wrongBeliefs } = runAll(freezes)
       // Or nothing was tried.
