@@ -9,8 +9,8 @@ const keeperBrand = Symbol.for('@zk/KeeperError')
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
- * The names of ZooKeeper's error codes, and five codes of our own: `Closed` (the client was closed), `QueueFull` (too many
- * calls wait to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply
+ * The names of ZooKeeper's error codes, and six codes of our own: `Closed` (the client was closed), `QueueFull` (too many
+ * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply
  * that cannot be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
  *
  * A later version may have a name for a number that is `Unknown` now. The number stays the same: `KeeperError.is` accepts it.
@@ -19,6 +19,7 @@ export type KeeperErrorCode =
   | Exclude<ErrorName, 'Ok'>
   | 'Closed'
   | 'QueueFull'
+  | 'NoUsableServer'
   | 'ResponseTooLarge'
   | 'InvalidResponse'
   | 'Unknown'
@@ -43,7 +44,7 @@ export interface KeeperErrorDetails {
   readonly index?: number | undefined
   /** The result of each operation of a failed multi. */
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For `NoUsableServer`: why, and what to do. */
   readonly needs?: string | undefined
   /** For `SessionExpired`: whether no other session follows, which the message then says. @default false */
   readonly isLastSession?: boolean | undefined
@@ -85,7 +86,7 @@ export class KeeperError extends Error {
   readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For `NoUsableServer`: why, and what to do. */
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
@@ -262,6 +263,7 @@ const LAST_SESSION =
   'no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
+  NoUsableServer: 'the servers stay as they are',
   AuthFailed:
     'the server refused the credentials; the client cannot be used any more; connect again with other credentials',
   BadVersion: 'the node was changed meanwhile; read it again',

@@ -18,7 +18,7 @@ export {
   type KeeperErrorCode,
   type KeeperErrorDetails,
 } from './errors.ts'
-export type { EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
+export type { ClientAddress, EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
 export {
   consoleLogger,
   jsonLogger,

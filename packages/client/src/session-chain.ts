@@ -8,7 +8,10 @@ import type { Credential } from './session/requests/credentials.ts'
 import { backoff, deadlines } from './session/protocol/deadlines.ts'
 import type { SessionCredentials } from './session/protocol/detached-session.ts'
 import { lastRequest } from './session/requests/internal-requests.ts'
+import { Names } from './session/servers/names.ts'
+import { type ListSource, ServerLists } from './session/servers/server-lists.ts'
 import type { HostProvider } from './session/servers/static-host-provider.ts'
+import { LookUps } from './session/driver/look-ups.ts'
 import { SessionDriver } from './session/driver/session-driver.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
@@ -17,7 +20,9 @@ import type { ClientStats } from './telemetry/stats.ts'
 export class SessionChain {
   readonly runtime: Runtime
   readonly telemetry: Telemetry
-  #servers: readonly ServerAddress[]
+  readonly #servers: ServerLists
+  readonly #names = new Names()
+  readonly #lookUps: LookUps
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
   /** All credentials, also those of addAuth. Every connection of every session begins with all of them. */
@@ -36,13 +41,22 @@ export class SessionChain {
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
     this.telemetry = new Telemetry(options)
-    this.#servers = servers
+    this.#servers = new ServerLists(servers)
+    this.#lookUps = new LookUps(this.runtime, {
+      found: (host, addresses) => this.#current.resolved(host, addresses),
+      failed: (host, error) => this.#current.unresolved(host, error),
+    })
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))
     this.#options = options
     this.#resumedId = options.session?.id
     this.#openedAt = this.runtime.now()
     this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout, options.session)
+  }
+
+  /** Whether the client uses TLS. */
+  get isSecure(): boolean {
+    return this.#options.tls !== undefined
   }
 
   get current(): SessionDriver {
@@ -75,9 +89,8 @@ export class SessionChain {
   }
 
   /** Uses this list from now on, in this session and those that follow. */
-  updateServers(servers: readonly ServerAddress[]): void {
-    this.#servers = servers
-    this.#current.updateServers(servers)
+  updateServers(servers: readonly ServerAddress[], source: ListSource): void {
+    this.#current.updateServers(servers, source)
     // By now no attempt at a server of the old list is under way.
     this.telemetry.serversChanged()
   }
@@ -86,6 +99,7 @@ export class SessionChain {
     const config = {
       ...this.#options,
       servers: this.#servers,
+      names: this.#names,
       hostProvider: this.#hostProvider,
       resume,
       credentials: this.#credentials,
@@ -102,6 +116,7 @@ export class SessionChain {
         this.#settleFirst?.resolve()
         this.#settleFirst = undefined
       },
+      lookUp: (host) => this.#lookUps.begin(host),
       ended: (reason) => this.#ended(reason),
       telemetry: this.telemetry,
     })
@@ -120,7 +135,7 @@ export class SessionChain {
     const isRenewed = this.#wasEstablished && this.#options.renewSession && !ended.detaching.aborted
     if (reason !== 'SessionExpired' || !isRenewed) return this.telemetry.over()
     this.telemetry.renewing()
-    const times = { T: ended.timeout, servers: this.#servers.length }
+    const times = { T: ended.timeout, servers: this.#servers.present.length }
     if (ended.id === 0n) this.#expiredAtHandshake++
     const longest = this.#expiredAtHandshake === 0 ? deadlines.renew(times) : backoff(this.#expiredAtHandshake, times)
     this.#current = this.#open(this.runtime.now() + this.runtime.random() * longest, Infinity)
@@ -133,7 +148,7 @@ export class SessionChain {
 
   #untried(): ConnectAttempt[] {
     const tried = new Set(this.#current.attempts.map(({ server }) => server))
-    const untried = this.#servers.map(formatServer).filter((server) => !tried.has(server))
+    const untried = this.#servers.present.map(formatServer).filter((server) => !tried.has(server))
     return untried.map((server) => ({ server, attempts: 0, error: new Error('it was not tried in time') }))
   }
 }

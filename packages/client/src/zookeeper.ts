@@ -446,21 +446,22 @@ export class ZooKeeper {
 
   /**
    * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move
-   * to another server, so that each server has its share of the clients. A client moves when its requests are answered, and
-   * keeps its session.
+   * to another server, so that each server has its share of the clients. A client moves when a server of the new list has
+   * proven that it serves, and its requests are answered. It keeps its session. Until then it stays connected where it is.
    */
   updateServers(connectString: string): void {
     const { servers, chroot } = parseConnectString(connectString)
     if (chroot !== '/' && chroot !== this.chroot) {
       throw new TypeError(`updateServers: the chroot stays ${this.chroot}, it cannot become ${chroot}`)
     }
-    this.#sessions.updateServers(servers)
+    this.#sessions.updateServers(servers, 'program')
   }
 
   /**
    * Takes the servers from the ensemble's own configuration, `/zookeeper/config`, now and whenever it changes, until the
-   * signal aborts or the client is closed. Resolves after the first time. Servers without an address for clients are left
-   * out. Rejects if no server is left.
+   * signal aborts or the client is closed. They are used as those of `updateServers` are, and the program's own list is
+   * tried whenever all of them have failed. Resolves after the first time. Servers without an address that this client can
+   * use are left out. Rejects with `NoUsableServer` if no server is left: the message says why, and what to do.
    */
   async followServers(options: Pick<CallOptions, 'signal'> = noOptions): Promise<void> {
     checkCallOptions('followServers', options, followOptions, '{ signal }')
@@ -521,7 +522,9 @@ export class ZooKeeper {
 
   get #follower(): Parameters<typeof followServers>[1] {
     return {
-      update: (servers) => this.#sessions.updateServers(servers),
+      isSecure: this.#sessions.isSecure,
+      update: (servers) => this.#sessions.updateServers(servers, 'ensemble'),
+      ignored: (why) => this.#sessions.telemetry.ignored(why, this.#sessions.current),
       gaveUp: (why) =>
         this.#sessions.telemetry.anomaly(
           `the client follows /zookeeper/config no longer: ${String(why)}`,

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { backoff, deadlines } from '../src/session/protocol/deadlines.ts'
 import { ServerPicker } from '../src/session/servers/server-picker.ts'
+import { ServerLists } from '../src/session/servers/server-lists.ts'
 import { Jitter } from '../src/session/servers/jitter.ts'
 import { type HostProvider, StaticHostProvider } from '../src/session/servers/static-host-provider.ts'
 
@@ -25,8 +26,12 @@ function servers(count: number) {
 
 const [zk1, zk2] = servers(2) as [ServerAddress, ServerAddress]
 
+function pickerOf(provider: HostProvider, jitter: Jitter, list: readonly ServerAddress[]): ServerPicker {
+  return new ServerPicker(provider, jitter, { lists: new ServerLists(list), fallsBack: true })
+}
+
 function hostsOf(count: number, jitter: Jitter): ServerPicker {
-  return new ServerPicker(new StaticHostProvider(servers(count), jitter), jitter)
+  return pickerOf(new StaticHostProvider(servers(count), jitter), jitter, servers(count))
 }
 
 function names(hosts: ServerPicker, count: number): string[] {
@@ -115,7 +120,7 @@ test('ServerPicker.search begins as quickly as the first time behind a connectio
   const servers = hostsOf(1, new Longest(1))
   const firstAt = () => servers.search(true, 0, 30_000)!.deadline
   const first = firstAt()
-  for (let times = 0; times < 8; times++) servers.prefer(zk1)
+  for (let times = 0; times < 8; times++) servers.foundWrites()
   expect(firstAt()).toBeGreaterThan(4 * first)
   expect(servers.search(false, 0, 30_000)).toBeUndefined()
   expect(firstAt()).toBeLessThan(2 * first)
@@ -220,7 +225,7 @@ test('ServerPicker does what plain lists do', () => {
       fc.integer({ min: 1, max: 3 }),
       fc.array(pickerStep, { maxLength: 40, size: 'max' }),
       (count, steps) => {
-        const [picker, model] = [new ServerPicker(roundRobin(count), new Longest(1)), new Model(count)]
+        const [picker, model] = [pickerOf(roundRobin(count), new Longest(1), servers(count)), new Model(count)]
         for (const step of steps) {
           switch (step.does) {
             case 'attempt': {
@@ -242,7 +247,7 @@ test('ServerPicker does what plain lists do', () => {
               break
             case 'update':
               // The same list: what was known of its names is asked anew.
-              picker.update(servers(count), undefined)
+              picker.update(servers(count), 'program', undefined)
               model.update()
               break
             case 'prefer': {

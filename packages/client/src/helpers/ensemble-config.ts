@@ -9,10 +9,20 @@ export interface ServerConfig {
   /** The addresses for other servers: one, or several if the server has several networks. */
   readonly addresses: readonly ServerAddresses[]
   /**
-   * The address for clients; undefined if the configuration has none. If there is one without TLS and one with TLS (from 3.10
-   * on), this is the one without TLS. `0.0.0.0` stands for all addresses of the server.
+   * The address for clients without TLS; undefined if the configuration has none, as where `clientPort` stands in the servers'
+   * static file. `0.0.0.0` stands for all addresses of the server.
    */
-  readonly client: { readonly host: string; readonly port: number } | undefined
+  readonly client: ClientAddress | undefined
+  /** The address for clients with TLS, which configurations have from 3.10 on. */
+  readonly secureClient: ClientAddress | undefined
+}
+
+/** An address at which a server accepts clients. */
+export interface ClientAddress {
+  /** A host name or an IP address. An IPv6 address has no brackets. */
+  readonly host: string
+  /** The TCP port. */
+  readonly port: number
 }
 
 /** An address of a server for the other servers of the ensemble. */
@@ -46,14 +56,20 @@ export function parseConfig(text: string): EnsembleConfig {
   }
 }
 
-/** Parses a line `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, which may have a second client address (for TLS). */
+/** Parses a line `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, which may have a second client address, for TLS. */
 function parseServer(line: string): ServerConfig | undefined {
-  const [, id, peers = '', role = 'participant', client] =
-    /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;([^;]*))?(?:;[^;]*)?$/.exec(line) ?? []
+  const [, id, peers = '', role = 'participant', client, secureClient] =
+    /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;([^;]*))?(?:;([^;]*))?$/.exec(line) ?? []
   if (id === undefined) return undefined
   const addresses = peers.split('|').map(parseAddresses)
   if (!addresses.every((address) => address !== undefined)) return undefined
-  return { id: Number(id), role: role as ServerConfig['role'], addresses, client: parseClient(client) }
+  return {
+    id: Number(id),
+    role: role as ServerConfig['role'],
+    addresses,
+    client: parseClient(client),
+    secureClient: parseClient(secureClient),
+  }
 }
 
 function parseAddresses(text: string): ServerAddresses | undefined {
@@ -62,7 +78,7 @@ function parseAddresses(text: string): ServerAddresses | undefined {
   return { host: withoutBrackets(host), quorumPort: Number(quorumPort), electionPort: Number(electionPort) }
 }
 
-function parseClient(text = ''): ServerConfig['client'] {
+function parseClient(text = ''): ClientAddress | undefined {
   const [, host = '0.0.0.0', port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
   return port === undefined ? undefined : { host: withoutBrackets(host), port: Number(port) }
 }

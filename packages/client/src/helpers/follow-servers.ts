@@ -1,10 +1,10 @@
 // Keeps a client's list of servers equal to the ensemble's own configuration.
 import type { ServerAddress } from '@zk/wire'
 import { onAbort, pause } from '../aborts.ts'
-import type { EnsembleConfig } from './ensemble-config.ts'
+import type { ClientAddress, EnsembleConfig, ServerConfig } from './ensemble-config.ts'
 import { KeeperError } from '../errors.ts'
 import type { CallOptions } from '../call-options.ts'
-import type { NodeConfig } from '../operations/config.ts'
+import { CONFIG_NODE, type NodeConfig } from '../operations/config.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Session } from '../session.ts'
 import type { Watched } from '../caller-watches/call-watcher.ts'
@@ -20,14 +20,19 @@ interface ConfiguredClient {
 }
 
 interface Follower {
+  /** Whether the client uses TLS. */
+  readonly isSecure: boolean
   update(servers: readonly ServerAddress[]): void
+  /** Called with the reason if servers are left out, or if a later configuration has none of use. */
+  ignored(why: string): void
   /** Called with the error if the list is no longer kept up to date. */
   gaveUp(why: unknown): void
 }
 
 /**
  * Sets the list now and at each change, until the signal aborts or the client ends. Resolves after the first time. Rejects if
- * the first read fails, or if it has no address for clients. A later configuration without such addresses is ignored.
+ * the first read fails, or if no server has an address that the client can use. A later configuration without such addresses
+ * is ignored.
  */
 export async function followServers(
   client: ConfiguredClient,
@@ -35,13 +40,25 @@ export async function followServers(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const first = await client.getConfigAndWatch({ signal })
-  const servers = clientAddresses(first.config)
-  if (servers.length === 0) {
+  const unusable = take(first.config, client, follower)
+  if (unusable !== undefined) {
     void first.unwatch().catch(() => {})
-    throw new Error('/zookeeper/config has no server with an address for clients')
+    throw new KeeperError('NoUsableServer', { op: 'followServers', path: CONFIG_NODE, needs: unusable })
+  }
+  void keepFollowing(client, follower, signal, first)
+}
+
+/** Sets the list. Returns the reason if no server of the configuration is of use. */
+function take(config: EnsembleConfig, { session }: ConfiguredClient, follower: Follower): string | undefined {
+  const port = Number(session.connection?.server.split(':').at(-1))
+  const servers = clientAddresses(config, { isSecure: follower.isSecure, port })
+  if (servers.length === 0) return whyUnusable(config, follower.isSecure)
+  const { length } = config.servers
+  if (servers.length < length) {
+    follower.ignored(`${length - servers.length} of ${length} servers have no address that this client can use`)
   }
   follower.update(servers)
-  void keepFollowing(client, follower, signal, first)
+  return undefined
 }
 
 async function keepFollowing(
@@ -57,8 +74,8 @@ async function keepFollowing(
     unlisten()
     const next = await readAgain(client, follower, signal)
     if (next === undefined) return
-    const servers = clientAddresses(next.config)
-    if (servers.length > 0) follower.update(servers)
+    const unusable = take(next.config, client, follower)
+    if (unusable !== undefined) follower.ignored(`the list stays as it is: ${unusable}`)
     watched = next
   }
 }
@@ -90,16 +107,50 @@ async function readAgain(
   }
 }
 
+/** What counts for the choice of addresses. */
+interface Connecting {
+  /** Whether the client uses TLS. */
+  readonly isSecure: boolean
+  /** The port to which the client is connected; NaN if it is not. */
+  readonly port: number
+}
+
 /**
- * The addresses at which servers accept clients. If a server listens at all its addresses, the host of its address for other
- * servers is taken. A server without an address for clients is left out.
+ * The addresses at which servers accept this client. If a server listens at all its addresses, the host of its address for
+ * other servers is taken. A server without such an address is left out.
  */
-export function clientAddresses({ servers }: EnsembleConfig): ServerAddress[] {
-  return servers.flatMap(({ addresses: [first], client }) => {
-    if (client === undefined) return []
-    const host = isAnyAddress(client.host) ? first?.host : client.host
-    return host === undefined ? [] : [{ host, port: client.port }]
+export function clientAddresses({ servers }: EnsembleConfig, { isSecure, port }: Connecting): ServerAddress[] {
+  // A port may accept both (client.portUnification), which the configuration does not show: but the client uses TLS there.
+  const isUnified = servers.some(({ client }) => client?.port === port)
+  const addressOf = ({ client, secureClient }: ServerConfig): ClientAddress | undefined => {
+    if (!isSecure) return client
+    return secureClient ?? (isUnified ? client : undefined)
+  }
+  return servers.flatMap((server) => {
+    const address = addressOf(server)
+    if (address === undefined) return []
+    const host = isAnyAddress(address.host) ? server.addresses[0]?.host : address.host
+    return host === undefined ? [] : [{ host, port: address.port }]
   })
+}
+
+const KEEP_YOURSELF = 'or keep the list yourself, with updateServers'
+
+function whyUnusable({ servers }: EnsembleConfig, isSecure: boolean): string {
+  if (servers.length === 0) return `it lists no server; this is a standalone server, ${KEEP_YOURSELF}`
+  if (isSecure && servers.some(({ client }) => client !== undefined)) {
+    return (
+      'it lists only addresses for plain connections, and this client uses TLS. Up to ZooKeeper 3.9 it has no others: list ' +
+      `the TLS addresses in the server lines (server.1=zk1:2888:3888;2181;2281, from 3.10 on), ${KEEP_YOURSELF}`
+    )
+  }
+  if (servers.some(({ secureClient }) => secureClient !== undefined)) {
+    return `it lists only addresses for TLS: connect with the option tls, ${KEEP_YOURSELF}`
+  }
+  return (
+    'it lists no address for clients, because clientPort stands in the static file of the servers: move the port into the ' +
+    `server lines (server.1=zk1:2888:3888;2181), ${KEEP_YOURSELF}`
+  )
 }
 
 function isAnyAddress(host: string): boolean {

@@ -40,6 +40,7 @@ const STALLED = 1 / 10
  */
 const SHORTEST_GRANT = 4_000
 
+type Unproven = Extract<Output, { type: 'unproven' }>
 type Unreached = Extract<Output, { type: 'unreached' }>
 type Ended = Extract<Output, { type: 'ended' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
@@ -154,6 +155,19 @@ export class Telemetry {
     this.#counts.bytes.received += bytes.byteLength
     this.#receivedAt = now
     this.#frames?.received.take(bytes, place(session))
+  }
+
+  /** A server of a new list has not passed the trial. */
+  unproven({ server, error, isRoundOver }: Unproven, session: SessionInfo): void {
+    this.log('debug', 'a server of the new list is of no use', session, () => ({ tried: server, err: error }))
+    if (!isRoundOver) return
+    const message = 'no server of the new list is of use, the client stays where it is'
+    this.log('warn', message, session, () => ({ tried: server, err: error }))
+  }
+
+  /** Servers of the ensemble's configuration were left out. */
+  ignored(why: string, session: SessionInfo): void {
+    this.log('warn', 'servers of /zookeeper/config are left out', session, () => ({ why }))
   }
 
   /** Forgets how the old servers behaved. */

@@ -68,7 +68,7 @@ test('SessionMachine tries the next server at once when one fails, and pauses af
   const dialed: string[] = []
   for (let attempt = 0; attempt < 3; attempt++) {
     const [output] = machine.elapse(attempt)
-    if (output?.type === 'lookUp') dialed.push(output.server.host)
+    if (output?.type === 'dial') dialed.push(output.target.host)
     machine.lost(new Error(`refused ${attempt}`), attempt)
   }
   expect([...dialed].sort()).toEqual(['zk1', 'zk2', 'zk3'])
@@ -97,10 +97,10 @@ test('SessionMachine says where the name was not resolved in time, and where its
   const errors = () => machine.servers.attempts.map(({ error }) => error.message)
   const machine = machineOf({ looksUpNames: true })
   machine.elapse(0)
-  machine.elapse(T)
+  machine.elapse(machine.deadline())
   expect(errors()).toEqual(['the name was not resolved in time'])
   machine.elapse(machine.deadline())
-  machine.resolved(['10.0.0.1'], T)
+  machine.resolved('zk1', ['10.0.0.1'], 1_500)
   machine.elapse(machine.deadline())
   expect(errors()).toEqual(['no TCP connection in time'])
 })
@@ -132,7 +132,7 @@ test.each([
 test('SessionMachine has no connectBy once there is a session', () => {
   const machine = connected({ connectBy: 5_000 })
   lost(machine, 1_000)
-  expect(machine.elapse(5_000)).toMatchObject([{ type: 'lookUp' }])
+  expect(machine.elapse(5_000)).toMatchObject([{ type: 'dial' }])
 })
 
 test.each([

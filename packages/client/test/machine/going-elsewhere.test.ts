@@ -5,36 +5,44 @@ import { broken, connect, connected, connectRequest, dialing, lost, machineOf, n
 
 const zk2 = { host: 'zk2', port: 2181 }
 
-test('SessionMachine.updateServers leaves a server that is gone at once when nothing is unanswered', () => {
+test('SessionMachine.updateServers leaves a server that is gone once one of the list has proven that it serves', () => {
   const machine = connected()
-  expect(typesOf(machine.updateServers([zk2], 5_000))).toEqual(['hangUp', 'disconnected'])
-  expect(machine.deadline()).toBe(5_000)
-  expect(machine.elapse(5_000)).toMatchObject([{ type: 'lookUp', server: zk2 }])
+  expect(typesOf(machine.updateServers([zk2], 'program', 5_000))).toEqual([])
+  expect(machine.elapse(5_000)).toMatchObject([{ type: 'probe', target: zk2 }])
+  expect(typesOf(machine.probed(undefined, zk2, 5_010))).toEqual(['hangUp', 'disconnected'])
+  expect(machine.deadline()).toBe(5_010)
+  expect(machine.elapse(5_010)).toMatchObject([{ type: 'dial', target: zk2 }])
   expect(machine.servers.attempts).toEqual([])
+  // It fails all the same: then back to where it was.
+  machine.lost(broken, 5_020)
+  expect(machine.elapse(machine.deadline())).toMatchObject([{ type: 'dial', target: { host: 'zk1' } }])
 })
 
 test('SessionMachine.updateServers gives up an attempt at a server that is gone', () => {
   const machine = dialing()
-  expect(typesOf(machine.updateServers([zk2], 10))).toEqual(['hangUp', 'unreached'])
-  expect(machine.elapse(machine.deadline())).toMatchObject([{ type: 'lookUp', server: zk2 }])
+  expect(typesOf(machine.updateServers([zk2], 'program', 10))).toEqual(['hangUp', 'unreached'])
+  expect(machine.elapse(machine.deadline())).toMatchObject([{ type: 'dial', target: zk2 }])
 })
 
 test('SessionMachine.updateServers changes nothing of a session that has ended, nor of one that waits', () => {
   const waiting = lost(connected(), 1_000)
   const { until } = waiting.state as Extract<typeof waiting.state, { name: 'waiting' }>
-  expect(waiting.updateServers([zk2], 1_000)).toEqual([])
+  expect(waiting.updateServers([zk2], 'program', 1_000)).toEqual([])
   expect(waiting.state).toEqual({ name: 'waiting', until })
   const ended = connected()
   ended.lost(broken, 1_000)
   ended.elapse(10 * T)
-  expect(ended.updateServers([zk2], 10 * T)).toEqual([])
+  expect(ended.updateServers([zk2], 'program', 10 * T)).toEqual([])
   expect(nameOf(ended)).toBe('ended')
 })
 
-test('SessionMachine.resolved dials one address, and gives it its part of the time from then on', () => {
-  const machine = dialing()
-  expect(machine.resolved(['10.0.0.1', '10.0.0.2'], 1_000)).toMatchObject([{ type: 'dial', target: { host: 'zk1' } }])
-  expect(machine.state).toMatchObject({ name: 'dialing', server: 'zk1:2181', by: 1_000 + T / 2 })
+test('SessionMachine.resolved dials one address, and gives it its part of the time, look-up included', () => {
+  const machine = machineOf({ looksUpNames: true })
+  machine.elapse(0)
+  expect(machine.resolved('zk1', ['10.0.0.1', '10.0.0.2'], 500)).toMatchObject([
+    { type: 'dial', target: { host: 'zk1' } },
+  ])
+  expect(machine.state).toMatchObject({ name: 'dialing', server: 'zk1:2181', by: T / 2 })
   machine.lost(broken, 2_000)
   // The other at once, without another look-up.
   expect(machine.deadline()).toBe(2_000)
@@ -42,9 +50,9 @@ test('SessionMachine.resolved dials one address, and gives it its part of the ti
   expect(new Set(machine.servers.attempts.map(({ address }) => address)).size).toBe(1)
 })
 
-test('SessionMachine.resolved is ignored when the attempt is over', () => {
+test('SessionMachine.resolved changes nothing of an established connection', () => {
   const machine = connected()
-  expect(machine.resolved(['10.0.0.1'], 10)).toEqual([])
+  expect(machine.resolved('zk1', ['10.0.0.1'], 10)).toEqual([])
   expect(nameOf(machine)).toBe('connected')
 })
 
@@ -55,19 +63,19 @@ test('SessionMachine.probed goes to the server that takes writes, and is ignored
   const found = { host: 'zk1', port: 2181, address: '10.0.0.9' }
   const asked = machine.deadline()
   expect(typesOf(machine.elapse(asked))).toEqual(['probe'])
-  expect(machine.probed('ro', found, asked)).toEqual([])
+  expect(machine.probed(new Error('ro'), found, asked)).toEqual([])
   const again = machine.deadline()
   expect(typesOf(machine.elapse(again))).toEqual(['probe'])
   expect(typesOf(machine.elapse(again + 1_000))).toEqual(['endProbe'])
   const last = machine.deadline()
   machine.elapse(last)
-  expect(typesOf(machine.probed('rw', found, last))).toEqual(['hangUp', 'disconnected'])
+  expect(typesOf(machine.probed(undefined, found, last))).toEqual(['hangUp', 'disconnected'])
   expect(machine.elapse(last)).toMatchObject([{ type: 'dial', target: found }])
   machine.opened()
   expect(connectRequest(machine, last)).toMatchObject({ sessionId: 0n, readOnly: true })
   machine.received(connectReply(), last)
   expect(machine.state).toMatchObject({ name: 'connected', search: undefined })
-  expect(machine.probed('rw', found, last)).toEqual([])
+  expect(machine.probed(undefined, found, last)).toEqual([])
 })
 
 test('SessionMachine.close of a session to be resumed leaves it as it is until a server has taken it', () => {

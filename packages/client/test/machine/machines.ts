@@ -1,8 +1,10 @@
 // Session machines, driven by hand: no driver, no timer, no promise.
-import { ConnectRequest, decode, type TypeOf } from '@zk/wire'
+import { ConnectRequest, decode, type ServerAddress, type TypeOf } from '@zk/wire'
 import { expect } from 'vitest'
 import type { SessionConfig } from '../../src/session/protocol/config.ts'
 import { NO_LIMITS } from '../../src/session/requests/flow.ts'
+import { Names } from '../../src/session/servers/names.ts'
+import { ServerLists } from '../../src/session/servers/server-lists.ts'
 import { SessionMachine } from '../../src/session/protocol/session-machine.ts'
 import type { Output } from '../../src/session/protocol/output.ts'
 import type { Request } from '../../src/session/requests/request.ts'
@@ -15,9 +17,14 @@ export const broken = new Error('read ECONNRESET')
 const zk1 = { host: 'zk1', port: 2181 }
 export const three = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }))
 
-export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
+export interface MachineConfig extends Omit<Partial<SessionConfig>, 'servers'> {
+  readonly servers?: readonly ServerAddress[]
+}
+
+export function machineOf({ servers = [zk1], ...config }: MachineConfig = {}): SessionMachine {
   return new SessionMachine({
-    servers: [zk1],
+    servers: new ServerLists(servers),
+    names: new Names(),
     hostProvider: undefined,
     resume: undefined,
     readOnly: false,
@@ -42,7 +49,7 @@ export function connect(machine: SessionMachine, now: number, handshake?: Handsh
 }
 
 /** A machine with a session, at 0. */
-export function connected(config?: Partial<SessionConfig>, handshake?: Handshake): SessionMachine {
+export function connected(config?: MachineConfig, handshake?: Handshake): SessionMachine {
   const machine = machineOf(config)
   connect(machine, 0, handshake)
   return machine
@@ -76,14 +83,14 @@ export function connectRequest(machine: SessionMachine, now: number): TypeOf<typ
 }
 
 /** One that waits for TCP. */
-export function dialing(config?: Partial<SessionConfig>): SessionMachine {
+export function dialing(config?: MachineConfig): SessionMachine {
   const machine = machineOf(config)
   machine.elapse(0)
   return machine
 }
 
 /** One that waits for the answer to its ConnectRequest. */
-export function handshaking(config?: Partial<SessionConfig>): SessionMachine {
+export function handshaking(config?: MachineConfig): SessionMachine {
   const machine = dialing(config)
   machine.opened()
   machine.transmit(0)
@@ -91,7 +98,7 @@ export function handshaking(config?: Partial<SessionConfig>): SessionMachine {
 }
 
 /** One whose session stands, with the first token of SASL on its way. */
-export function authenticating(config?: Partial<SessionConfig>, now = 0): SessionMachine {
+export function authenticating(config?: MachineConfig, now = 0): SessionMachine {
   const machine = machineOf({ usesSasl: true, ...config })
   connect(machine, now)
   machine.prove(new Uint8Array(0), now)

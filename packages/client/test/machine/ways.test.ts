@@ -13,8 +13,8 @@ type Life = { [From in Phase['name']]: `${From} ${keyof (typeof phases)[From] & 
 type Way = { [From in State['name']]: `${From} ${keyof (typeof transitions)[From] & string}` }[State['name']]
 
 /** A machine whose session exists, on its way to the next connection. */
-function again(to: 'dialing' | 'handshaking'): SessionMachine {
-  const machine = lost(connected(), 39_000)
+function again(to: 'resolving' | 'dialing' | 'handshaking'): SessionMachine {
+  const machine = lost(connected({ looksUpNames: to === 'resolving' }), 39_000)
   machine.elapse(39_990)
   if (to === 'handshaking') machine.opened()
   expect(nameOf(machine)).toBe(to)
@@ -26,7 +26,16 @@ function leaving(): SessionMachine {
   const machine = connected()
   machine.submit(read())
   machine.transmit(0)
-  machine.updateServers([zk2], 0)
+  machine.updateServers([zk2], 'program', 0)
+  machine.elapse(0)
+  machine.probed(undefined, zk2, 0)
+  return machine
+}
+
+/** One whose first look-up is not answered. */
+function resolving(): SessionMachine {
+  const machine = machineOf({ looksUpNames: true })
+  machine.elapse(0)
   return machine
 }
 
@@ -42,6 +51,11 @@ function closing(machine = connected()): SessionMachine {
 
 /** For each way of the table: a machine about to go it, and what makes it go. */
 const ways: Record<Way, () => [SessionMachine, (machine: SessionMachine) => void]> = {
+  'waiting lookUp': () => [machineOf({ looksUpNames: true }), (machine) => machine.elapse(0)],
+  'resolving dial': () => [resolving(), (machine) => machine.resolved('zk1', ['10.0.0.1'], 0)],
+  'resolving lost': () => [resolving(), (machine) => machine.unresolved('zk1', broken, 0)],
+  'resolving expired': () => [again('resolving'), (machine) => machine.elapse(40_000)],
+  'resolving closed': () => [resolving(), (machine) => machine.close(0)],
   'waiting dial': () => [machineOf(), (machine) => machine.elapse(0)],
   'waiting expired': () => [lost(connected(), 1), (machine) => machine.elapse(40_000)],
   'waiting closed': () => [machineOf(), (machine) => machine.close(0)],
@@ -78,7 +92,9 @@ const ways: Record<Way, () => [SessionMachine, (machine: SessionMachine) => void
     (machine) => {
       machine.submit(read())
       machine.transmit(0)
-      machine.updateServers([zk2], 0)
+      machine.updateServers([zk2], 'program', 0)
+      machine.elapse(0)
+      machine.probed(undefined, zk2, 0)
     },
   ],
   'leaving stay': () => [leaving(), (machine) => machine.close(0)],

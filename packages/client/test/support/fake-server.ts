@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { FakeConnection } from './fake-connection.ts'
-import type { Handshake } from './frames.ts'
+import { type Handshake, handshakeFrame } from './frames.ts'
 import type { Link, Listener } from './link.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 
@@ -22,6 +22,10 @@ export class FakeServer implements Listener {
   readonly address: string
   /** Its answer to `isro`, whether it accepts writes; undefined for none. */
   isro: string | undefined = 'ro'
+  /** When clients tried whether it serves, as a server of a new list: by a handshake for a session that cannot exist. */
+  readonly trials: number[] = []
+  /** What it answers to such a trial: that the session has expired, as servers do; nothing; or an end. */
+  onTrial: 'expire' | 'ignore' | 'close' | Handshake = 'expire'
   readonly #world: VirtualWorld
   readonly #unseen: FakeConnection[] = []
   #dialed: (link: Link) => void
@@ -92,10 +96,23 @@ export class FakeServer implements Listener {
     link.open({
       received: (segment) => {
         if (new TextDecoder().decode(segment) === 'isro') this.#answerIsro(link, connection)
+        else if (isTrial(segment)) this.#answerTrial(link, connection)
         else connection.received(segment)
       },
       closed: () => connection.closed(),
     })
+  }
+
+  #answerTrial(link: Link, connection: FakeConnection): void {
+    this.#unseen.splice(this.#unseen.indexOf(connection), 1)
+    this.trials.push(this.#world.now())
+    const { onTrial } = this
+    if (onTrial === 'ignore') return
+    if (onTrial !== 'close') {
+      const expired = { timeOut: 0, sessionId: 0n, passwd: new Uint8Array(16), readOnly: false }
+      link.deliver(handshakeFrame({ ...expired, ...(onTrial === 'expire' ? {} : onTrial) }))
+    }
+    link.lose(new Error('the server closed the connection'))
   }
 
   #answerIsro(link: Link, connection: FakeConnection): void {
@@ -105,4 +122,10 @@ export class FakeServer implements Listener {
     for (const byte of new TextEncoder().encode(this.isro)) link.deliver(Uint8Array.of(byte))
     link.lose(new Error('the server closed the connection'))
   }
+}
+
+/** Whether this is a ConnectRequest for a session that cannot exist. */
+function isTrial(segment: Uint8Array): boolean {
+  const sessionId = segment.subarray(20, 28)
+  return sessionId.byteLength === 8 && sessionId[0] === 0x80 && sessionId.subarray(1, 6).every((byte) => byte === 0)
 }

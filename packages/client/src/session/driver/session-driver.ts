@@ -17,6 +17,7 @@ import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
 import type { Flow } from '../requests/flow.ts'
+import type { ListSource } from '../servers/server-lists.ts'
 import type { Target } from '../servers/server-picker.ts'
 import { SerialExecutor } from './serial-executor.ts'
 import { SessionMachine } from '../protocol/session-machine.ts'
@@ -186,8 +187,18 @@ export class SessionDriver implements Session {
     this.#run(this.#machine.takeOutputs())
   }
 
-  updateServers(servers: readonly ServerAddress[]): void {
-    this.#run(this.#machine.updateServers(servers, this.#now()))
+  updateServers(servers: readonly ServerAddress[], source: ListSource): void {
+    this.#run(this.#machine.updateServers(servers, source, this.#now()))
+  }
+
+  /** A look-up has found these addresses. */
+  resolved(host: string, addresses: readonly string[]): void {
+    this.#run(this.#machine.resolved(host, addresses, this.#now()))
+  }
+
+  /** A look-up has failed. */
+  unresolved(host: string, error: Error): void {
+    this.#run(this.#machine.unresolved(host, error, this.#now()))
   }
 
   get detached(): DetachedSession | undefined {
@@ -289,7 +300,8 @@ export class SessionDriver implements Session {
       case 'unreached':
         return this.telemetry.unreached(output, this, this.#time)
       case 'lookUp':
-        return this.#lookUp(output.server)
+        if (this.#machine.state.name === 'resolving') this.telemetry.lookingUp(this.#time)
+        return this.#listener.lookUp(output.host)
       case 'dial':
         return this.#dial(output.target)
       case 'saslStart':
@@ -313,9 +325,11 @@ export class SessionDriver implements Session {
         return connection?.lose(reason)
       }
       case 'probe':
-        return this.#link.probe(output.server, output.random, (answer, target) =>
-          this.#run(this.#machine.probed(answer, target, this.#now())),
+        return this.#link.probe(output.target, output.question, (failure) =>
+          this.#run(this.#machine.probed(failure, output.target, this.#now())),
         )
+      case 'unproven':
+        return this.telemetry.unproven(output, this)
       case 'endProbe':
         return this.#link.endProbe()
       case 'ended':
@@ -324,15 +338,6 @@ export class SessionDriver implements Session {
         this.#anomalies++
         return this.telemetry.anomaly(output.what, this)
     }
-  }
-
-  #lookUp(server: ServerAddress): void {
-    if (this.#runtime.resolve === undefined) return this.#dial(server)
-    this.telemetry.lookingUp(this.#time)
-    this.#link.lookUp(server, {
-      found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
-      failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
-    })
   }
 
   #dial(target: Target): void {

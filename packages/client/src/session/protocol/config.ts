@@ -1,12 +1,16 @@
-import type { ServerAddress } from '@zk/wire'
 import type { Credential } from '../requests/credentials.ts'
 import type { SessionCredentials } from './detached-session.ts'
 import type { FlowLimits } from '../requests/flow.ts'
+import type { Names } from '../servers/names.ts'
+import type { ServerLists } from '../servers/server-lists.ts'
 import type { HostProvider } from '../servers/static-host-provider.ts'
 
 export interface SessionConfig {
-  readonly servers: readonly ServerAddress[]
-  /** Chooses servers. If undefined, a `StaticHostProvider` of `servers` does. */
+  /** The servers. The client's sessions share the lists. */
+  readonly servers: ServerLists
+  /** The last known addresses of host names. The client's sessions share them. */
+  readonly names: Names
+  /** Chooses servers. If undefined, a `StaticHostProvider` of `servers` does, and the fallbacks of `servers` come after it. */
   readonly hostProvider: HostProvider | undefined
   /** The session to resume; undefined to begin a new one. */
   readonly resume: SessionCredentials | undefined

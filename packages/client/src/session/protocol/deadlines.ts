@@ -9,12 +9,28 @@ export interface Times {
 /** Time for a few round trips across an ocean. */
 const SHORTEST_CONNECT = 200
 
+/** The time for look-up, TCP connect and handshake together: see `deadlines.connect`. */
+const connect = ({ T, servers }: Times) => Math.max(T / servers, SHORTEST_CONNECT)
+
 export const deadlines = {
   /**
-   * The time for TCP connect and handshake together. All servers can be tried within T, even if only the last one answers. The
-   * minimum leaves time for a handshake if the requested T is far below the T that the server will grant.
+   * The time of an attempt: look-up, TCP connect and handshake together. All servers can be tried within T, even if only the
+   * last one answers. The minimum leaves time for a handshake if the requested T is far below the T that the server will grant.
    */
-  connect: ({ T, servers }: Times) => Math.max(T / servers, SHORTEST_CONNECT),
+  connect,
+
+  /**
+   * How long an attempt waits for the look-up of its name. Then it uses the last known addresses; if none are known, it is
+   * the turn of the next server. The look-up goes on. (A dead name server costs 5 s with glibc.) At least half of the time of
+   * the attempt is left to connect.
+   */
+  lookUp: (times: Times) => Math.min(1_000, connect(times) / 2),
+
+  /** A look-up without an answer for this long counts as lost: another one may begin. Resolvers give up sooner. */
+  lookUpLost: () => 60_000,
+
+  /** How long a server of a new list may take for the trial: at least a second, as nothing waits for it. */
+  trial: (times: Times) => Math.max(connect(times), 1_000),
 
   /** A connection counts as dead if no whole frame has come for this long. Then T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,
@@ -54,6 +70,14 @@ const LONGEST_BACKOFF = 10_000
  */
 export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))
+}
+
+/**
+ * The pause after the n-th round (from 1) in which no server of a new list has passed the trial. The client is connected
+ * meanwhile, and the servers of the list may be out of its reach for ever, so that pauses grow up to a minute.
+ */
+export function trialPause(round: number): number {
+  return Math.min(1_000 * 2 ** Math.min(round - 1, 10), 60_000)
 }
 
 /**

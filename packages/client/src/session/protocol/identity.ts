@@ -6,6 +6,12 @@ import { DetachedSession } from './detached-session.ts'
 
 const NO_PASSWD = new Uint8Array(16)
 
+/**
+ * The id of a session that cannot exist: 5 of its bytes are the time at which its server started
+ * (SessionTrackerImpl.initializeNextSessionId), in ms since the start of the machine, and no server starts at 0.
+ */
+const TRIAL_SESSION = 0x8000_0000_0000_0000n
+
 export class Identity {
   /** The id of the session; 0 until a server has given one. */
   id = 0n
@@ -49,6 +55,17 @@ export class Identity {
     // up. Another client that has resumed the session would then rely on a longer timeout than the session has.
     const timeOut = this.#isKnownToEnsemble ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
+  }
+
+  /**
+   * A ConnectRequest that shows whether a server serves, and leaves all sessions as they are: it names a session that cannot
+   * exist. `random` is from 0 to below 1.
+   */
+  trialFrame(lastZxidSeen: bigint, random: number): Uint8Array {
+    const { sessionTimeout: timeOut } = this.#config
+    // Servers disconnect an earlier connection that names the same session. So the last two bytes are drawn.
+    const sessionId = BigInt.asIntN(64, TRIAL_SESSION | BigInt(Math.floor(random * 0x10000)))
+    return connectFrame({ lastZxidSeen, timeOut, readOnly: false, sessionId, passwd: NO_PASSWD })
   }
 
   /** The session does not exist any more. */

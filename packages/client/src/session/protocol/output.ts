@@ -1,14 +1,13 @@
-import type { ServerAddress } from '@zk/wire'
+import type { Question } from '../servers/questions.ts'
 import type { Target } from '../servers/server-picker.ts'
-import type { SearchStep } from '../servers/read-write-search.ts'
 import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
 import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
 /** What the driver must do. The driver performs the outputs in their order. */
 export type Output =
-  /** look up the addresses of the server: see `SessionMachine.resolved` */
-  | { readonly type: 'lookUp'; readonly server: ServerAddress }
+  /** look up the addresses of a name, unless that is under way: see `SessionMachine.resolved` and `unresolved` */
+  | { readonly type: 'lookUp'; readonly host: string }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
   /** begin a SASL exchange, and pass the result of the mechanism to `prove` or `unproved` */
@@ -24,7 +23,11 @@ export type Output =
   | Unreached
   /** `error` is undefined if the connection is closed because the session has ended */
   | { readonly type: 'disconnected'; readonly error: Error | undefined }
-  | SearchStep
+  /** ask a server on a connection beside that of the session: see `SessionMachine.probed` */
+  | { readonly type: 'probe'; readonly target: Target; readonly question: Question }
+  | { readonly type: 'endProbe' }
+  /** a server of the new list has not passed the trial; `isRoundOver` if no server of the list has */
+  | { readonly type: 'unproven'; readonly server: string; readonly error: Error; readonly isRoundOver: boolean }
   | Ended
   /** report an anomaly: something that the protocol does not foresee */
   | { readonly type: 'anomaly'; readonly what: string }
@@ -57,7 +60,7 @@ interface Unreached {
 }
 
 export function unreached(
-  state: Extract<State, { name: 'dialing' | 'handshaking' | 'authenticating' }>,
+  state: Extract<State, { name: 'resolving' | 'dialing' | 'handshaking' | 'authenticating' }>,
   error: Error,
   byServer: boolean,
   lastZxid: bigint,

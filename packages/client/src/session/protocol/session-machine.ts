@@ -7,13 +7,16 @@ import type { SessionConfig } from './config.ts'
 import { deadlines, throttlePause } from './deadlines.ts'
 import { RequestPipeline } from '../requests/request-pipeline.ts'
 import { SEGMENT_SIZE } from '../requests/flow.ts'
+import type { Names } from '../servers/names.ts'
+import { serves, takesWrites } from '../servers/questions.ts'
+import type { Search } from '../servers/search.ts'
+import { isSame, type ListSource } from '../servers/server-lists.ts'
 import { ServerPicker, type Target } from '../servers/server-picker.ts'
 import { Identity } from './identity.ts'
 import { type Incoming, readIncoming } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
-import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { ErrorContext, Request } from '../requests/request.ts'
 import { Segment } from '../requests/segment.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
@@ -39,6 +42,11 @@ type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | '
 
 const nothing: readonly Output[] = []
 
+const LIST_CHANGED = 'the list of servers was changed'
+
+/** The server without its address: an attempt looks its name up. */
+const serverOf = ({ host, port }: Target): ServerAddress => ({ host, port })
+
 /** Whether the session has an established connection. */
 const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
   state.name === 'connected' || state.name === 'leaving'
@@ -48,6 +56,7 @@ export class SessionMachine {
   readonly servers: ServerPicker
   readonly pipeline: RequestPipeline
   readonly #config: SessionConfig
+  readonly #names: Names
   readonly #jitter: Jitter
   readonly #timing: Timing
   #phase: Phase = { name: 'open' }
@@ -57,10 +66,13 @@ export class SessionMachine {
 
   constructor(config: SessionConfig) {
     this.#config = config
+    this.#names = config.names
     this.#jitter = new Jitter(config.seed)
+    const { hostProvider, servers: lists } = config
     this.servers = new ServerPicker(
-      config.hostProvider ?? new StaticHostProvider(config.servers, this.#jitter),
+      hostProvider ?? new StaticHostProvider(lists.present, this.#jitter),
       this.#jitter,
+      { lists, fallsBack: hostProvider === undefined },
     )
     this.identity = new Identity(config)
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
@@ -151,33 +163,52 @@ export class SessionMachine {
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: now }
       // The connection stays: this server can end the session, and it is not known whether another one can be reached.
       if (state.name === 'leaving') {
-        const { server, target, frames, since } = state
-        this.#enter('stay', { name: 'connected', server, target, frames, since, search: undefined })
+        const { server, target, frames, readOnly, since } = state
+        this.#enter('stay', { name: 'connected', server, target, frames, readOnly, since, search: undefined })
       }
     }
     return this.takeOutputs()
   }
 
-  /** Uses this list of servers from now on. */
-  updateServers(servers: readonly ServerAddress[], now: number): readonly Output[] {
+  /** Uses this list of servers from now on. An established connection is left when a server of the list has proven itself. */
+  updateServers(servers: readonly ServerAddress[], source: ListSource, now: number): readonly Output[] {
     const state = this.#state
-    // A probe that is under way asks a server of the old list, so it is dropped.
-    if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
     const current = 'target' in state ? state.target : undefined
-    if (this.servers.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
+    const isToLeave = this.servers.update(servers, source, current)
+    if (isEstablished(state)) this.#searchAnew(state, isToLeave, now)
+    else if (isToLeave) this.#leave(new Error(LIST_CHANGED), now)
     return this.takeOutputs()
   }
 
   // --- reports of the driver ------------------------------------------------------------------------------------
 
-  /** Takes the addresses of the server that is dialed. The time to connect is divided among them. */
-  resolved(addresses: readonly string[], now: number): readonly Output[] {
-    if (this.#state.name !== 'dialing') return this.takeOutputs()
-    const target = this.servers.resolved(this.#state.target, addresses)
-    if (target === undefined) this.#lost(new Error(`${this.#state.server} has no address`), now, false)
-    else {
-      this.#state = { ...this.#state, target, by: this.#timing.connectBy(now) }
-      this.#outputs.push({ type: 'dial', target })
+  /** A look-up has found these addresses. They are for the attempt that waits for them, or else for the next one. */
+  resolved(host: string, addresses: readonly string[], now: number): readonly Output[] {
+    if (addresses.length === 0) return this.unresolved(host, new Error(`${host} has no address`), now)
+    this.#names.found(host, addresses)
+    const state = this.#state
+    if (state.name === 'resolving' && state.target.host === host) this.#dialOneOf(state, addresses, now)
+    else if (state.name === 'connected') {
+      const { search } = state
+      if (search?.awaits(host)) this.#probe(search, this.servers.anyOf(search.server!, addresses))
+    } else if (this.servers.found(host, addresses)) {
+      // While no other server is tried, this is the one that is dialed.
+      if (state.name === 'waiting') this.#state = { name: 'waiting', until: Math.min(state.until, now) }
+      if (state.name === 'resolving') {
+        this.servers.postponed(state.target)
+        this.#dialing(this.servers.next(), this.#timing.connectBy(now, now))
+      }
+    }
+    return this.takeOutputs()
+  }
+
+  /** A look-up has failed. The last known addresses will do. */
+  unresolved(host: string, error: Error, now: number): readonly Output[] {
+    const state = this.#state
+    if (state.name === 'resolving' && state.target.host === host) {
+      const known = this.#names.addressesOf(host)
+      if (known === undefined) this.#lost(error, now, false)
+      else this.#dialOneOf(state, known, now)
     }
     return this.takeOutputs()
   }
@@ -206,17 +237,23 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Takes the answer to a probe (whether a server takes writes), and the address that was asked. */
-  probed(answer: string | undefined, target: Target, now: number): readonly Output[] {
-    const search = this.#state.name === 'connected' ? this.#state.search : undefined
-    if (search?.answered(answer, now) === true) {
+  /** Takes the outcome of a probe: undefined if this server is what the session looks for. */
+  probed(failure: Error | undefined, target: Target, now: number): readonly Output[] {
+    const state = this.#state
+    if (state.name !== 'connected' || state.search?.server === undefined) return this.takeOutputs()
+    if (failure !== undefined) this.#refuted(state, state.search, failure, now)
+    else if (state.search.goal === 'list') {
+      this.servers.prefer(target, serverOf(state.target))
+      this.#leave(new Error(LIST_CHANGED), now)
+    } else {
+      this.servers.foundWrites()
       this.servers.prefer(target)
       this.#leave(new Error(`${formatServer(target)} takes writes`), now)
     }
     return this.takeOutputs()
   }
 
-  /** The look-up or the connection failed, or the peer closed the connection. */
+  /** The connection failed, or the peer closed it. */
   lost(error: Error, now: number): readonly Output[] {
     this.#lost(error, now, true)
     return this.takeOutputs()
@@ -281,20 +318,19 @@ export class SessionMachine {
   #advance(now: number): void {
     const state = this.#state
     if (isEstablished(state)) {
-      this.#keepUp(state.name === 'connected' ? state.search : undefined, now)
+      this.#keepUp(now)
+      if (state.name === 'connected' && state.search !== undefined) this.#continue(state, state.search, now)
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
-    else if (state.name === 'waiting') this.#dial(now)
+    else if (state.name === 'waiting') this.#attempt(now)
+    else if (state.name === 'resolving') this.#withoutLookUp(state, now)
     else if ('by' in state) this.#hangUp(this.#tooSlow(state), now)
   }
 
-  #keepUp(search: ReadWriteSearch | undefined, now: number): void {
-    if (now >= this.#timing.pingAt) {
-      this.#timing.pinged(now, pings.length)
-      this.pipeline.urgent(pings)
-    }
-    const step = search?.elapse(now, () => this.servers.nextToAsk())
-    if (step !== undefined) this.#outputs.push(step)
+  #keepUp(now: number): void {
+    if (now < this.#timing.pingAt) return
+    this.#timing.pinged(now, pings.length)
+    this.pipeline.urgent(pings)
   }
 
   /** Ends the session, since no server was found in time. The attempt under way is reported with an earlier error, if any. */
@@ -304,18 +340,39 @@ export class SessionMachine {
     this.#end('Unreachable')
   }
 
-  #tooSlow(state: In<'dialing' | 'handshaking' | 'authenticating'>): Error {
-    const isLookUp =
-      state.name === 'dialing' && this.#config.looksUpNames === true && state.target.address === undefined
-    return new Error(isLookUp ? 'the name was not resolved in time' : tooSlow[state.name])
+  #tooSlow({ name }: In<'resolving' | 'dialing' | 'handshaking' | 'authenticating'>): Error {
+    return new Error(tooSlow[name])
   }
 
   // --- connections ----------------------------------------------------------------------------------------------
 
-  #dial(now: number): void {
+  #attempt(now: number): void {
     const target = this.servers.next()
-    this.#enter('dial', { name: 'dialing', server: formatServer(target), target, by: this.#timing.connectBy(now) })
-    this.#outputs.push(target.address === undefined ? { type: 'lookUp', server: target } : { type: 'dial', target })
+    if (target.address !== undefined || this.#config.looksUpNames !== true) {
+      return this.#dialing(target, this.#timing.connectBy(now, now))
+    }
+    const server = formatServer(target)
+    this.#enter('lookUp', { name: 'resolving', server, target, since: now, by: this.#timing.lookUpBy(now) })
+    this.#outputs.push({ type: 'lookUp', host: target.host })
+  }
+
+  /** The look-up takes long. It goes on. */
+  #withoutLookUp(state: In<'resolving'>, now: number): void {
+    const known = this.#names.addressesOf(state.target.host)
+    if (known !== undefined) return this.#dialOneOf(state, known, now)
+    this.servers.postponed(state.target)
+    this.#lost(this.#tooSlow(state), now, false)
+  }
+
+  /** Dials one of the addresses of the server. The time to connect is divided among them. */
+  #dialOneOf({ target, since }: In<'resolving'>, addresses: readonly string[], now: number): void {
+    const first = this.servers.resolved(target, addresses)!
+    this.#dialing(first, this.#timing.connectBy(since, now))
+  }
+
+  #dialing(target: Target, by: number): void {
+    this.#enter('dial', { name: 'dialing', server: formatServer(target), target, by })
+    this.#outputs.push({ type: 'dial', target })
   }
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
@@ -354,7 +411,7 @@ export class SessionMachine {
 
   #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
     const search = this.servers.search(readOnly, now, this.identity.timeout)
-    this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search })
+    this.#enter(trigger, { name: 'connected', server, target, frames, readOnly, since: now, search })
     this.servers.connected(target)
     this.#timing.connected(now)
     this.pipeline.connected()
@@ -366,8 +423,8 @@ export class SessionMachine {
     const state = this.#state
     if ('by' in state) this.#hangUp(why, now)
     else if (state.name === 'connected' && this.#phase.name !== 'closing') {
-      const { server, target, frames, since } = state
-      this.#enter('leave', { name: 'leaving', server, target, frames, since, why })
+      const { server, target, frames, readOnly, since } = state
+      this.#enter('leave', { name: 'leaving', server, target, frames, readOnly, since, why })
       this.#leaveWhenIdle(now)
     }
   }
@@ -375,6 +432,65 @@ export class SessionMachine {
   #leaveWhenIdle(now: number): void {
     const state = this.#state
     if (state.name === 'leaving' && this.pipeline.oldestSentAt === undefined) this.#hangUp(state.why, now)
+  }
+
+  /** The list has changed. An established connection stays until the search has found another server. */
+  #searchAnew(state: In<'connected' | 'leaving'>, isToLeave: boolean, now: number): void {
+    this.#config.servers.worked(state.target)
+    if (this.#phase.name === 'closing') return
+    const { server, target, frames, readOnly, since } = state
+    const before = state.name === 'connected' ? state.search : undefined
+    if (before?.server !== undefined) this.#outputs.push({ type: 'endProbe' })
+    const isMoving = state.name === 'leaving' || before?.goal === 'list'
+    const search = readOnly
+      ? this.servers.search(true, now, this.identity.timeout)
+      : isToLeave || isMoving
+        ? this.servers.trial(now, this.identity.timeout)
+        : undefined
+    const next: State = { name: 'connected', server, target, frames, readOnly, since, search }
+    if (state.name === 'leaving') this.#enter('stay', next)
+    else this.#state = next
+  }
+
+  /** Does what is due in the search for another server. */
+  #continue(state: In<'connected'>, search: Search, now: number): void {
+    if (now < search.deadline) return
+    if (search.server !== undefined) {
+      this.#outputs.push({ type: 'endProbe' })
+      return this.#refuted(state, search, new Error('no answer in time'), now)
+    }
+    const server = this.servers.nextToAsk(search.goal)
+    if (search.goal === 'list' && isSame(server, state.target)) return this.#stay(state)
+    search.ask(server, now)
+    if (this.#config.looksUpNames !== true) return this.#probe(search, server)
+    this.#outputs.push({ type: 'lookUp', host: server.host })
+    const known = this.#names.addressesOf(server.host)
+    if (known !== undefined) this.#probe(search, this.servers.anyOf(server, known))
+  }
+
+  #probe(search: Search, target: Target): void {
+    search.asked()
+    const question =
+      search.goal === 'writes'
+        ? takesWrites()
+        : serves(this.identity.trialFrame(this.pipeline.lastZxid, this.#jitter.upTo(1)))
+    this.#outputs.push({ type: 'probe', target, question })
+  }
+
+  #refuted(state: In<'connected'>, search: Search, error: Error, now: number): void {
+    const { server } = search
+    search.refuted(now)
+    if (search.goal === 'writes') return
+    const { isRoundOver } = search
+    this.#outputs.push({ type: 'unproven', server: formatServer(server!), error, isRoundOver })
+    // If the present server is in the list, the move was only to spread the clients.
+    if (isRoundOver && this.#config.servers.present.some((each) => isSame(each, state.target))) this.#stay(state)
+  }
+
+  /** The session stays where it is. */
+  #stay(state: In<'connected'>): void {
+    this.#state = { ...state, search: undefined }
+    this.servers.connected(state.target)
   }
 
   /** Closes the connection. */
@@ -394,6 +510,8 @@ export class SessionMachine {
     const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)
     if (isLeft || hasLasted) this.servers.lasted()
     else this.servers.failed(state.target, error)
+    // No server of the new list has proven itself, so the session first returns to where it was.
+    if (state.name === 'connected' && state.search?.goal === 'list') this.servers.prefer(serverOf(state.target))
     const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)
     this.#enter('lost', { name: 'waiting', until: now + pause })
   }

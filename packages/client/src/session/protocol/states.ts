@@ -8,7 +8,7 @@
 import type { FrameDecoder } from '@zk/wire'
 import type { KeeperErrorCode } from '../../errors.ts'
 import type { Target } from '../servers/server-picker.ts'
-import type { ReadWriteSearch } from '../servers/read-write-search.ts'
+import type { Search } from '../servers/search.ts'
 import type { SaslHandshake } from './sasl-handshake.ts'
 
 export type Phase =
@@ -23,7 +23,15 @@ export type Phase =
 export type State =
   /** there is no connection, and the next attempt begins at `until` */
   | { readonly name: 'waiting'; readonly until: number }
-  /** the host name is looked up, or the TCP connection is made */
+  /** the host name is looked up; without an answer at `by` its last known addresses will do, or it is another server's turn */
+  | {
+      readonly name: 'resolving'
+      readonly server: string
+      readonly target: Target
+      readonly since: number
+      readonly by: number
+    }
+  /** the TCP connection is made */
   | { readonly name: 'dialing'; readonly server: string; readonly target: Target; readonly by: number }
   /** the ConnectRequest is due or unanswered */
   | {
@@ -50,9 +58,10 @@ export type State =
       readonly server: string
       readonly target: Target
       readonly frames: FrameDecoder
+      readonly readOnly: boolean
       readonly since: number
-      /** At a read-only server: the search for one that takes writes. */
-      readonly search: ReadWriteSearch | undefined
+      /** The search for another server: at a read-only server, or after a change of the list. */
+      readonly search: Search | undefined
     }
   /** the session moves to another server: the connection ends as soon as all requests are answered */
   | {
@@ -60,6 +69,7 @@ export type State =
       readonly server: string
       readonly target: Target
       readonly frames: FrameDecoder
+      readonly readOnly: boolean
       readonly since: number
       readonly why: Error
     }
@@ -67,6 +77,7 @@ export type State =
 
 /** The messages of the errors if a state with a `by` does not end in time. */
 export const tooSlow = {
+  resolving: 'the name was not resolved in time',
   dialing: 'no TCP connection in time',
   handshaking: 'no answer to the handshake in time',
   authenticating: 'SASL was not through in time',
@@ -101,7 +112,8 @@ export type PhaseTrigger = { [P in Phase['name']]: keyof (typeof phases)[P] }[Ph
 
 /** The transitions between states of its connection. */
 export const transitions = {
-  waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
+  waiting: { lookUp: 'resolving', dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
+  resolving: { dial: 'dialing', lost: 'waiting', expired: 'ended', closed: 'ended' },
   dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended' },
   handshaking: {
     established: 'connected',

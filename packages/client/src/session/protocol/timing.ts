@@ -91,6 +91,7 @@ export class Timing {
     switch (state.name) {
       case 'waiting':
         return state.until
+      case 'resolving':
       case 'dialing':
       case 'handshaking':
       case 'authenticating':
@@ -149,10 +150,21 @@ export class Timing {
     return this.#giveUpAt
   }
 
-  /** By when an attempt that begins now must have succeeded. */
-  connectBy(now: number): number {
-    // Before the first connection every server must be tried before connect() gives up.
+  /** By when an attempt must have succeeded that has begun at this time, with a look-up, and dials now. */
+  connectBy(began: number, now: number): number {
+    const time = deadlines.connect(this.#attemptTimes)
+    // The look-up may have found several addresses, each of which has less time than the attempt had with one.
+    return Math.max(began + time, now + time / 2)
+  }
+
+  /** By when the look-up of an attempt that begins now must be answered. */
+  lookUpBy(now: number): number {
+    return now + deadlines.lookUp(this.#attemptTimes)
+  }
+
+  /** Before the first connection every server must be tried before connect() gives up. */
+  get #attemptTimes(): Times {
     const T = Math.min(this.times.T, this.#giveUpAt - this.#of.config.startAt)
-    return now + deadlines.connect({ ...this.times, T })
+    return { ...this.times, T }
   }
 }

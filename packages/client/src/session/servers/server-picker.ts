@@ -2,7 +2,8 @@ import { formatServer, type ServerAddress } from '@zk/wire'
 import type { ConnectAttempt } from '../../errors.ts'
 import type { Jitter } from './jitter.ts'
 import { backoff, deadlines } from '../protocol/deadlines.ts'
-import { ReadWriteSearch } from './read-write-search.ts'
+import { type Goal, Search } from './search.ts'
+import { isSame, type ListSource, type ServerLists } from './server-lists.ts'
 import type { HostProvider } from './static-host-provider.ts'
 
 /** A server, and one of its addresses if its host name was resolved. */
@@ -17,22 +18,32 @@ export class ServerPicker {
   readonly #attempts = new Map<string, ConnectAttempt>()
   /** The addresses of each server (`host:port`) that has more than one. */
   readonly #addresses = new Map<string, readonly string[]>()
+  readonly #lists: ServerLists
+  /** Whether fallbacks are tried: not if the program chooses servers by a host provider of its own. */
+  readonly #fallsBack: boolean
   /** The addresses of the present server that were not tried yet. */
   #untried: Target[] = []
-  #preferred: Target | undefined
-  /** How many times `prefer` was called since the last connection that was not read-only. */
-  #preferences = 0
+  /** The targets to try first. */
+  #preferred: Target[] = []
+  /** The servers whose turn has passed because no address of their name was known. */
+  #postponed: ServerAddress[] = []
+  /** How many servers of this round had their turn. */
+  #turns = 0
+  /** How many times a search has found a server that takes writes since the last connection that was not read-only. */
+  #found = 0
   #failuresInRound = 0
   #failedRounds = 0
 
-  constructor(provider: HostProvider, jitter: Jitter) {
+  constructor(provider: HostProvider, jitter: Jitter, { lists, fallsBack }: { lists: ServerLists; fallsBack: boolean }) {
     this.#provider = provider
     this.#jitter = jitter
+    this.#lists = lists
+    this.#fallsBack = fallsBack
   }
 
   /** The number of addresses of all servers. A server whose name was not resolved counts as one. */
   get size(): number {
-    let { size } = this.#provider
+    let size = this.#servers
     if (this.#addresses.size === 0) return size
     for (const { length } of this.#addresses.values()) size += length - 1
     return size
@@ -50,53 +61,119 @@ export class ServerPicker {
 
   /** The next target. If it has no address, its host name must be resolved: see `resolved`. */
   next(): Target {
-    const preferred = this.#preferred
-    this.#preferred = undefined
-    return preferred ?? this.#untried.shift() ?? this.#provider.next()
+    return this.#preferred.shift() ?? this.#untried.shift() ?? this.#inTurn()
   }
 
-  /** The next server to ask whether it takes writes. */
-  nextToAsk(): ServerAddress {
-    return this.#provider.next()
+  /** The next server to ask in a search. */
+  nextToAsk(goal: Goal): ServerAddress {
+    return goal === 'list' ? this.#provider.next() : this.#inTurn()
   }
 
-  /** Makes this target the next one: it takes writes. */
-  prefer(target: Target): void {
-    this.#preferred = target
-    this.#preferences++
+  /** In each round the servers of the list come first, and then the fallbacks. */
+  #inTurn(): ServerAddress {
+    if (this.#turns >= this.#servers) this.#turns = 0
+    const fallback = this.#fallbacks[this.#turns++ - this.#provider.size]
+    return fallback ?? this.#provider.next()
+  }
+
+  /** The number of servers in a round. */
+  get #servers(): number {
+    return this.#provider.size + this.#fallbacks.length
+  }
+
+  get #fallbacks(): readonly ServerAddress[] {
+    return this.#fallsBack ? this.#lists.fallbacks : []
+  }
+
+  /** Makes this target the next one, and `orElse` the one after it, if that fails. */
+  prefer(target: Target, orElse?: Target): void {
+    this.#preferred = orElse === undefined ? [target] : [target, orElse]
   }
 
   /**
    * The search for a server that takes writes; undefined if the connection is not read-only. Its pauses are longer if earlier
    * searches found a server, but the session is at a read-only server again.
    */
-  search(readOnly: boolean, now: number, T: number): ReadWriteSearch | undefined {
-    if (readOnly) return new ReadWriteSearch(now, T, this.#jitter, this.#preferences)
-    this.#preferences = 0
+  search(readOnly: boolean, now: number, T: number): Search | undefined {
+    const times = { T, servers: this.size }
+    if (readOnly) return new Search('writes', now, { jitter: this.#jitter, times, asked: this.#found })
+    this.#found = 0
     return undefined
   }
 
+  /** A search has found a server that takes writes. */
+  foundWrites(): void {
+    this.#found++
+  }
+
+  /** The search for a server of the new list. */
+  trial(now: number, T: number): Search {
+    return new Search('list', now, { jitter: this.#jitter, times: { T, servers: this.#provider.size } })
+  }
+
+  /** The turn of this server passes, because no address of its name is known. */
+  postponed({ host, port }: ServerAddress): void {
+    const server = { host, port }
+    this.#forgetPostponed(server)
+    this.#postponed.push(server)
+    if (this.#postponed.length > this.#servers) this.#postponed.shift()
+  }
+
+  /** A name has addresses. Returns whether servers were waiting for them: then it is their turn. */
+  found(host: string, addresses: readonly string[]): boolean {
+    const ready = this.#postponed.filter((server) => server.host === host)
+    this.#postponed = this.#postponed.filter((server) => server.host !== host)
+    for (const server of ready) {
+      this.#note(server, addresses)
+      this.#preferred.push(...this.#targetsOf(server, addresses))
+    }
+    return ready.length > 0
+  }
+
   /** Takes the addresses of a server. Returns the address to try now. The others come next, in a random order. */
-  resolved({ host, port }: ServerAddress, addresses: readonly string[]): Target | undefined {
+  resolved(server: ServerAddress, addresses: readonly string[]): Target | undefined {
+    this.#forgetPostponed(server)
+    this.#note(server, addresses)
+    const [first, ...others] = this.#targetsOf(server, addresses)
+    this.#untried = others
+    return first
+  }
+
+  /** One of the addresses of a server, by chance. */
+  anyOf(server: ServerAddress, addresses: readonly string[]): Target {
+    return { host: server.host, port: server.port, address: addresses[Math.floor(this.#jitter.upTo(addresses.length))]! }
+  }
+
+  #forgetPostponed(server: ServerAddress): void {
+    this.#postponed = this.#postponed.filter((each) => !isSame(each, server))
+  }
+
+  #targetsOf({ host, port }: ServerAddress, addresses: readonly string[]): Target[] {
+    return this.#jitter.shuffled(addresses).map((address) => ({ host, port, address }))
+  }
+
+  #note({ host, port }: ServerAddress, addresses: readonly string[]): void {
     const name = formatServer({ host, port })
     this.#addresses.delete(name)
     if (addresses.length > 1) this.#addresses.set(name, addresses)
     // A host provider may have changed its servers, so the oldest entries are dropped.
     const [oldest] = this.#addresses.keys()
-    if (this.#addresses.size > this.#provider.size) this.#addresses.delete(oldest!)
-    const [first, ...others] = this.#jitter.shuffled(addresses).map((address) => ({ host, port, address }))
-    this.#untried = others
-    return first
+    if (this.#addresses.size > this.#servers) this.#addresses.delete(oldest!)
   }
 
-  connected(target: Target): void {
-    this.#provider.connected({ host: target.host, port: target.port })
+  connected({ host, port }: Target): void {
+    const server = { host, port }
+    this.#provider.connected(server)
+    this.#lists.worked(server)
+    this.#preferred = []
+    this.#postponed = []
   }
 
   /** A connection was established for some time, or was left on purpose. Earlier failures do not count any more. */
   lasted(): void {
     this.#failuresInRound = 0
     this.#failedRounds = 0
+    this.#turns = 0
     this.#attempts.clear()
     // The next attempt resolves the host name again.
     this.#untried = []
@@ -119,10 +196,13 @@ export class ServerPicker {
     return this.#jitter.upTo(this.#failedRounds === 0 ? deadlines.reconnect(times) : backoff(this.#failedRounds, times))
   }
 
-  /** Takes a new list. Returns whether the client must leave its present server. */
-  update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean {
+  /** Takes a new list. Returns whether the client should leave its present server. */
+  update(servers: readonly ServerAddress[], source: ListSource, current: ServerAddress | undefined): boolean {
+    this.#lists.replace(servers, source)
     this.#untried = []
-    this.#preferred = undefined
+    this.#preferred = []
+    this.#postponed = []
+    this.#turns = 0
     this.#addresses.clear()
     this.#failuresInRound = 0
     this.#failedRounds = 0

@@ -2,6 +2,7 @@
 // clients move that each server has an equal share of them, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
 import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'
+import { distinct, includes, isSame } from './server-lists.ts'
 
 /**
  * Chooses the next server. `connect` makes a host provider from its list of servers, unless you pass your own, for instance one
@@ -103,17 +104,4 @@ interface Sizes {
   readonly kept: number
   readonly now: number
   readonly isMineKept: boolean
-}
-
-function isSame(one: ServerAddress, other: ServerAddress): boolean {
-  return one.host === other.host && one.port === other.port
-}
-
-function includes(servers: readonly ServerAddress[], server: ServerAddress): boolean {
-  return servers.some((each) => isSame(each, server))
-}
-
-/** The list without duplicates: a server that is listed twice must have one share only. */
-function distinct(servers: readonly ServerAddress[]): ServerAddress[] {
-  return servers.filter((server, index) => servers.findIndex((each) => isSame(each, server)) === index)
 }

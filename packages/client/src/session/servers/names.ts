@@ -1,0 +1,19 @@
+/** How many names are kept. Beyond that the oldest are dropped: a host provider may name others all the time. */
+const MOST_NAMES = 1_000
+
+/** The last known addresses of host names. The sessions of a client share them. */
+export class Names {
+  readonly #addresses = new Map<string, readonly string[]>()
+
+  /** The addresses that the last look-up has found; undefined if none has found any. */
+  addressesOf(host: string): readonly string[] | undefined {
+    return this.#addresses.get(host)
+  }
+
+  found(host: string, addresses: readonly string[]): void {
+    this.#addresses.delete(host)
+    this.#addresses.set(host, addresses)
+    const [oldest] = this.#addresses.keys()
+    if (this.#addresses.size > MOST_NAMES) this.#addresses.delete(oldest!)
+  }
+}
