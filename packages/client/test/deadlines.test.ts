@@ -18,7 +18,7 @@ test.each([
 })
 
 test('deadlines has no deadline besides these', () => {
-  expect(Object.keys(deadlines)).toHaveLength(9)
+  expect(Object.keys(deadlines)).toHaveLength(12)
 })
 
 test.each([1, 3, 5, 30])('deadlines.connect lets %i servers be tried within T', (servers) => {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { parseConfig } from '../src/helpers/ensemble-config.ts'
 import { clientAddresses } from '../src/helpers/follow-servers.ts'
 
-const addresses = (text: string) => clientAddresses(parseConfig(text), { isSecure: false, port: NaN }).map(({ host, port }) => [host, port])
+const addresses = (text: string) =>
+  clientAddresses(parseConfig(text), { isSecure: false, port: NaN }).map(({ host, port }) => [host, port])
 
 test.each([
   ['server.1=zk1:2888:3888:participant;2181', 'zk1', 2181],

@@ -46,6 +46,7 @@ test('transitions makes every connection by dialing, and loses every one to wait
     'leaving',
   ])
   expect(ways.filter(({ trigger }) => trigger === 'lost').map(({ from, to }) => [from, to])).toEqual([
+    ['resolving', 'waiting'],
     ['dialing', 'waiting'],
     ['handshaking', 'waiting'],
     ['authenticating', 'waiting'],

@@ -25,7 +25,7 @@ test('SessionMachine waits until its start, then dials; T / number of servers is
   expect(machine.deadline()).toBe(500)
   expect(machine.elapse(499)).toEqual([])
   const [output] = machine.elapse(500)
-  expect(output).toMatchObject({ type: 'lookUp', server: { port: 2181 } })
+  expect(output).toMatchObject({ type: 'dial', target: { port: 2181 } })
   expect(machine.state).toMatchObject({ name: 'dialing', by: 10_500 })
   machine.opened()
   expect(machine.deadline()).toBe(10_500)

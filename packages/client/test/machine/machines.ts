@@ -43,6 +43,7 @@ export function machineOf({ servers = [zk1], ...config }: MachineConfig = {}): S
 /** From waiting to connected, at once; returns the outputs of the machine to the handshake's answer. */
 export function connect(machine: SessionMachine, now: number, handshake?: Handshake): readonly Output[] {
   machine.elapse(now)
+  if (machine.state.name === 'resolving') machine.resolved(machine.state.target.host, ['10.0.0.1'], now)
   machine.opened()
   machine.transmit(now)
   return machine.received(connectReply(handshake), now)

@@ -108,11 +108,8 @@ export class FakeServer implements Listener {
     this.trials.push(this.#world.now())
     const { onTrial } = this
     if (onTrial === 'ignore') return
-    if (onTrial !== 'close') {
-      const expired = { timeOut: 0, sessionId: 0n, passwd: new Uint8Array(16), readOnly: false }
-      link.deliver(handshakeFrame({ ...expired, ...(onTrial === 'expire' ? {} : onTrial) }))
-    }
-    link.lose(new Error('the server closed the connection'))
+    if (onTrial === 'close') link.lose(new Error('the server closed the connection'))
+    else answerTrial(link, onTrial === 'expire' ? {} : onTrial)
   }
 
   #answerIsro(link: Link, connection: FakeConnection): void {
@@ -124,8 +121,15 @@ export class FakeServer implements Listener {
   }
 }
 
+/** Answers a trial as servers do, or with these fields. */
+export function answerTrial(link: Link, answer: Handshake = {}): void {
+  const expired = { timeOut: 0, sessionId: 0n, passwd: new Uint8Array(16), readOnly: false }
+  link.deliver(handshakeFrame({ ...expired, ...answer }))
+  link.lose(new Error('the server closed the connection'))
+}
+
 /** Whether this is a ConnectRequest for a session that cannot exist. */
-function isTrial(segment: Uint8Array): boolean {
+export function isTrial(segment: Uint8Array): boolean {
   const sessionId = segment.subarray(20, 28)
   return sessionId.byteLength === 8 && sessionId[0] === 0x80 && sessionId.subarray(1, 6).every((byte) => byte === 0)
 }

@@ -48,7 +48,7 @@ describe('ZooKeeper.updateServers by a notified callback', () => {
   test('that a connection stands: states come in the order in which they were', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
-    FakeServer.listen(world, 'zk2:2181').swallow()
+    FakeServer.listen(world, 'zk2:2181')
     const names: string[] = []
     const following = (async () => {
       for await (const { name } of zk.states()) names.push(name)

@@ -69,11 +69,10 @@ export class SessionMachine {
     this.#names = config.names
     this.#jitter = new Jitter(config.seed)
     const { hostProvider, servers: lists } = config
-    this.servers = new ServerPicker(
-      hostProvider ?? new StaticHostProvider(lists.present, this.#jitter),
-      this.#jitter,
-      { lists, fallsBack: hostProvider === undefined },
-    )
+    this.servers = new ServerPicker(hostProvider ?? new StaticHostProvider(lists.present, this.#jitter), this.#jitter, {
+      lists,
+      fallsBack: hostProvider === undefined,
+    })
     this.identity = new Identity(config)
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
     this.pipeline = new RequestPipeline(config, {
@@ -188,10 +187,8 @@ export class SessionMachine {
     this.#names.found(host, addresses)
     const state = this.#state
     if (state.name === 'resolving' && state.target.host === host) this.#dialOneOf(state, addresses, now)
-    else if (state.name === 'connected') {
-      const { search } = state
-      if (search?.awaits(host)) this.#probe(search, this.servers.anyOf(search.server!, addresses))
-    } else if (this.servers.found(host, addresses)) {
+    else if (state.name === 'connected') this.#probeResolved(state, host)
+    else if (this.servers.found(host, addresses)) {
       // While no other server is tried, this is the one that is dialed.
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: Math.min(state.until, now) }
       if (state.name === 'resolving') {
@@ -209,6 +206,8 @@ export class SessionMachine {
       const known = this.#names.addressesOf(host)
       if (known === undefined) this.#lost(error, now, false)
       else this.#dialOneOf(state, known, now)
+    } else if (state.name === 'connected' && state.search?.resolving?.host === host) {
+      if (!this.#probeResolved(state, host)) this.#refuted(state, state.search, error, now)
     }
     return this.takeOutputs()
   }
@@ -455,21 +454,29 @@ export class SessionMachine {
   /** Does what is due in the search for another server. */
   #continue(state: In<'connected'>, search: Search, now: number): void {
     if (now < search.deadline) return
+    if (search.isLookUpSlow(now)) return void this.#probeResolved(state, search.server!.host)
     if (search.server !== undefined) {
       this.#outputs.push({ type: 'endProbe' })
       return this.#refuted(state, search, new Error('no answer in time'), now)
     }
     const server = this.servers.nextToAsk(search.goal)
     if (search.goal === 'list' && isSame(server, state.target)) return this.#stay(state)
-    search.ask(server, now)
-    if (this.#config.looksUpNames !== true) return this.#probe(search, server)
-    this.#outputs.push({ type: 'lookUp', host: server.host })
-    const known = this.#names.addressesOf(server.host)
-    if (known !== undefined) this.#probe(search, this.servers.anyOf(server, known))
+    search.resolve(server, now)
+    if (this.#config.looksUpNames === true) this.#outputs.push({ type: 'lookUp', host: server.host })
+    else this.#probe(search, server)
+  }
+
+  /** Asks the server that the search wants to ask, if this is its name and an address is known. Returns whether it does. */
+  #probeResolved({ search }: In<'connected'>, host: string): boolean {
+    const server = search?.resolving
+    const addresses = this.#names.addressesOf(host)
+    if (search === undefined || server?.host !== host || addresses === undefined) return false
+    this.#probe(search, this.servers.anyOf(server, addresses))
+    return true
   }
 
   #probe(search: Search, target: Target): void {
-    search.asked()
+    search.ask()
     const question =
       search.goal === 'writes'
         ? takesWrites()

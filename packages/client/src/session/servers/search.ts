@@ -7,8 +7,9 @@ import type { Jitter } from './jitter.ts'
 
 type Phase =
   | { readonly name: 'pausing'; readonly until: number }
-  /** `isAsked` is false while the name of the server is looked up. */
-  | { readonly name: 'asking'; readonly server: ServerAddress; readonly by: number; readonly isAsked: boolean }
+  /** The name of the server is looked up. From `knownAt` on its last known addresses will do. */
+  | { readonly name: 'resolving'; readonly server: ServerAddress; readonly by: number; readonly knownAt: number }
+  | { readonly name: 'asking'; readonly server: ServerAddress; readonly by: number }
 
 /** What a session looks for: a server that takes writes, or one of the new list. */
 export type Goal = 'writes' | 'list'
@@ -31,12 +32,14 @@ export class Search {
   }
 
   get deadline(): number {
-    return this.#phase.name === 'pausing' ? this.#phase.until : this.#phase.by
+    const phase = this.#phase
+    if (phase.name === 'pausing') return phase.until
+    return phase.name === 'resolving' ? Math.min(phase.knownAt, phase.by) : phase.by
   }
 
   /** The server that is asked, or whose name is looked up for that. */
   get server(): ServerAddress | undefined {
-    return this.#phase.name === 'asking' ? this.#phase.server : undefined
+    return this.#phase.name === 'pausing' ? undefined : this.#phase.server
   }
 
   /** Whether as many servers were asked as there are in a round. */
@@ -45,18 +48,30 @@ export class Search {
   }
 
   /** This server is to be asked, as soon as its address is known. */
-  ask(server: ServerAddress, now: number): void {
+  resolve(server: ServerAddress, now: number): void {
     const time = this.goal === 'list' ? deadlines.trial(this.#times) : deadlines.probe()
-    this.#phase = { name: 'asking', server, by: now + time, isAsked: false }
+    const knownAt = now + Math.min(deadlines.lookUp(this.#times), time / 2)
+    this.#phase = { name: 'resolving', server, by: now + time, knownAt }
   }
 
-  /** Whether this is the name whose address is missing. */
-  awaits(host: string): boolean {
-    return this.#phase.name === 'asking' && !this.#phase.isAsked && this.#phase.server.host === host
+  /** The server whose name is looked up; undefined if none is. */
+  get resolving(): ServerAddress | undefined {
+    return this.#phase.name === 'resolving' ? this.#phase.server : undefined
   }
 
-  asked(): void {
-    if (this.#phase.name === 'asking') this.#phase = { ...this.#phase, isAsked: true }
+  /** Whether the look-up takes long. Then this returns false until the next server is to be asked. */
+  isLookUpSlow(now: number): boolean {
+    const phase = this.#phase
+    if (phase.name !== 'resolving' || now < phase.knownAt || now >= phase.by) return false
+    this.#phase = { ...phase, knownAt: Infinity }
+    return true
+  }
+
+  /** The server is asked now. */
+  ask(): void {
+    if (this.#phase.name !== 'resolving') return
+    const { server, by } = this.#phase
+    this.#phase = { name: 'asking', server, by }
   }
 
   /** The server is not what the session looks for. */

@@ -35,9 +35,7 @@ export class ServerLists {
   }
 
   replace(servers: readonly ServerAddress[], source: ListSource): void {
-    const kept = this.#lists.filter(
-      (list) => list.hasWorked || (source === 'ensemble' && list === this.#listOfProgram),
-    )
+    const kept = this.#lists.filter((list) => list.hasWorked || (source === 'ensemble' && list === this.#listOfProgram))
     this.#become({ servers, source, hasWorked: false }, kept)
   }
 

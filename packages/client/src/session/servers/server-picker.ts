@@ -34,7 +34,11 @@ export class ServerPicker {
   #failuresInRound = 0
   #failedRounds = 0
 
-  constructor(provider: HostProvider, jitter: Jitter, { lists, fallsBack }: { lists: ServerLists; fallsBack: boolean }) {
+  constructor(
+    provider: HostProvider,
+    jitter: Jitter,
+    { lists, fallsBack }: { lists: ServerLists; fallsBack: boolean },
+  ) {
     this.#provider = provider
     this.#jitter = jitter
     this.#lists = lists
@@ -141,7 +145,11 @@ export class ServerPicker {
 
   /** One of the addresses of a server, by chance. */
   anyOf(server: ServerAddress, addresses: readonly string[]): Target {
-    return { host: server.host, port: server.port, address: addresses[Math.floor(this.#jitter.upTo(addresses.length))]! }
+    return {
+      host: server.host,
+      port: server.port,
+      address: addresses[Math.floor(this.#jitter.upTo(addresses.length))]!,
+    }
   }
 
   #forgetPostponed(server: ServerAddress): void {

@@ -6,6 +6,7 @@ import { Calls } from './calls.ts'
 import { type Choice, Draws, type Feature, PATHS } from './draws.ts'
 import { Nodes } from './nodes.ts'
 import { untold } from './promises.ts'
+import { answerTrial, isTrial } from '../../support/fake-server.ts'
 import { WatchServer } from './watch-server.ts'
 import type { Kind } from './watch-table.ts'
 
@@ -80,8 +81,13 @@ class History {
       this.#world.listen(name, {
         dialed: (link) => {
           this.#say(`the client dials ${name}`)
-          this.#server = new WatchServer(this.#nodes, link, kind, (line) => this.#say(line))
-          link.open(this.#server)
+          let server: WatchServer | undefined
+          const received = (segment: Uint8Array) => {
+            if (isTrial(segment)) return answerTrial(link)
+            server ??= this.#server = new WatchServer(this.#nodes, link, kind, (line) => this.#say(line))
+            server.received(segment)
+          }
+          link.open({ received, closed: () => server?.closed() })
         },
       })
     }
