@@ -16,18 +16,21 @@ test('parseConfig reads servers, their addresses for each other and for clients,
         role: 'participant',
         addresses: [{ host: 'zk1', quorumPort: 2888, electionPort: 3888 }],
         client: { host: '0.0.0.0', port: 2181 },
+        secureClient: undefined,
       },
       {
         id: 2,
         role: 'observer',
         addresses: [{ host: '10.0.0.2', quorumPort: 2888, electionPort: 3888 }],
         client: { host: '0.0.0.0', port: 2182 },
+        secureClient: undefined,
       },
       {
         id: 30,
         role: 'participant',
         addresses: [{ host: 'fd00::3', quorumPort: 2888, electionPort: 3888 }],
         client: { host: 'fd00::3', port: 2181 },
+        secureClient: undefined,
       },
       {
         id: 4,
@@ -37,6 +40,7 @@ test('parseConfig reads servers, their addresses for each other and for clients,
           { host: 'b4', quorumPort: 2889, electionPort: 3889 },
         ],
         client: undefined,
+        secureClient: undefined,
       },
     ],
     version: 0x1_0000_0003n,
@@ -66,11 +70,11 @@ test.each([
 })
 
 test.each([
-  ['0.0.0.0:2181;0.0.0.0:2281', { host: '0.0.0.0', port: 2181 }],
-  ['zk1c:2181;zk1s:2281', { host: 'zk1c', port: 2181 }],
-  ['2181;2281', { host: '0.0.0.0', port: 2181 }],
-  [';0.0.0.0:2281', undefined],
-])('parseConfig takes the port without TLS where there is another with it: ;%s', (ports, client) => {
+  ['0.0.0.0:2181;0.0.0.0:2281', { host: '0.0.0.0', port: 2181 }, { host: '0.0.0.0', port: 2281 }],
+  ['zk1c:2181;zk1s:2281', { host: 'zk1c', port: 2181 }, { host: 'zk1s', port: 2281 }],
+  ['2181;2281', { host: '0.0.0.0', port: 2181 }, { host: '0.0.0.0', port: 2281 }],
+  [';0.0.0.0:2281', undefined, { host: '0.0.0.0', port: 2281 }],
+])('parseConfig keeps the port without TLS and the one with it apart: ;%s', (ports, client, secureClient) => {
   const { servers } = parseConfig(`server.1=zk1:2888:3888:participant;${ports}`)
-  expect(servers).toMatchObject([{ id: 1, role: 'participant', client }])
+  expect(servers).toMatchObject([{ id: 1, role: 'participant', client, secureClient }])
 })

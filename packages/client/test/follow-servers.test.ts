@@ -23,3 +23,15 @@ test('clientAddresses leaves out servers that do not say where they take clients
   expect(addresses(text)).toEqual([])
   expect(addresses('')).toEqual([])
 })
+
+test.each([
+  ['server.1=a:2888:3888;2181;2281', { isSecure: true, port: 2281 }, [['a', 2281]]],
+  ['server.1=a:2888:3888:participant;0.0.0.0:2181;[fd00::1]:2281', { isSecure: true, port: 1 }, [['fd00::1', 2281]]],
+  ['server.1=a:2888:3888;2181;2281', { isSecure: false, port: 2281 }, [['a', 2181]]],
+  ['server.1=a:2888:3888;;2281', { isSecure: false, port: 2281 }, []],
+  ['server.1=a:2888:3888;2181', { isSecure: true, port: 2281 }, []],
+  // client.portUnification: the client uses TLS at the port without TLS.
+  ['server.1=a:2888:3888;2181', { isSecure: true, port: 2181 }, [['a', 2181]]],
+])('clientAddresses of %s fit a client %o', (line, connecting, expected) => {
+  expect(clientAddresses(parseConfig(line), connecting).map(({ host, port }) => [host, port])).toEqual(expected)
+})

@@ -415,6 +415,16 @@ export class SessionMachine {
     this.#timing.connected(now)
     this.pipeline.connected()
     this.#outputs.push({ type: 'connected', server, readOnly })
+    if (this.#config.hostProvider === undefined && this.#config.looksUpNames === true) this.#learnNames()
+  }
+
+  /** Looks up the names without known addresses: the name servers may be away when the connection is lost. */
+  #learnNames(): void {
+    const { present, fallbacks } = this.#config.servers
+    const hosts = new Set([...present, ...fallbacks].map(({ host }) => host))
+    for (const host of hosts) {
+      if (this.#names.addressesOf(host) === undefined) this.#outputs.push({ type: 'lookUp', host })
+    }
   }
 
   /** Moves to another server. Before that, the present one answers all requests, so that no outcome stays unknown. */
