@@ -9,9 +9,10 @@ const keeperBrand = Symbol.for('@zk/KeeperError')
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
- * The names of ZooKeeper's error codes, and six codes of our own: `Closed` (the client was closed), `QueueFull` (too many
- * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply
- * that cannot be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
+ * The names of ZooKeeper's error codes, and seven codes of our own: `Closed` (the client was closed), `QueueFull` (too many
+ * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `RequestTooLarge` (servers close the connection at a request of this size),
+ * `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a server
+ * answered with a number that this version does not know: see `number`).
  *
  * A later version may have a name for a number that is `Unknown` now. The number stays the same: `KeeperError.is` accepts it.
  */
@@ -20,6 +21,7 @@ export type KeeperErrorCode =
   | 'Closed'
   | 'QueueFull'
   | 'NoUsableServer'
+  | 'RequestTooLarge'
   | 'ResponseTooLarge'
   | 'InvalidResponse'
   | 'Unknown'
@@ -44,7 +46,7 @@ export interface KeeperErrorDetails {
   readonly index?: number | undefined
   /** The result of each operation of a failed multi. */
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For `NoUsableServer`: why, and what to do. */
+  /** What the servers lack: see `KeeperError.needs`. */
   readonly needs?: string | undefined
   /** For `SessionExpired`: whether no other session follows, which the message then says. @default false */
   readonly isLastSession?: boolean | undefined
@@ -86,7 +88,11 @@ export class KeeperError extends Error {
   readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For `NoUsableServer`: why, and what to do. */
+  /**
+   * For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For
+   * `RequestTooLarge`: the size of the request. For `NoUsableServer`: why, and what to do. For `ConnectionLoss`: what servers may lack that close the connection at such a
+   * request each time; undefined if they have taken such requests before.
+   */
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
@@ -232,7 +238,7 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
     .map(([name, value]) => `${name} ${value}`)
   const what = code === 'Unknown' ? joined(' ', 'unknown error code', number) : code
   const hint = outcomeUnknown
-    ? 'sent but not answered: it may have happened; read before you repeat it'
+    ? ofUnknownOutcome(code, needs)
     : code === 'NoNode' && chroot !== undefined
       ? missingBelow(details)
       : code === 'SessionExpired' && details.isLastSession === true
@@ -244,6 +250,13 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
 /** Joins the parts that are there. */
 function joined(separator: string, ...parts: readonly (string | number | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(separator)
+}
+
+function ofUnknownOutcome(code: KeeperErrorCode, needs: string | undefined): string {
+  const unknown = 'sent but not answered: it may have happened; read before you repeat it'
+  if (code === 'RequestTooLarge') return joined('; ', joined(': ', advice[code], needs), unknown)
+  if (needs === undefined) return unknown
+  return `${unknown}; if the connection breaks at it each time, the servers may not take it: ${needs}`
 }
 
 /** The advice for `NoNode` if there is a chroot: the server does not say that the chroot itself is missing. */
@@ -281,6 +294,9 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
     'too many calls, or bytes of them, wait to be sent (maxWaiting, maxWaitingBytes); it was not sent: call again later',
   QuotaExceeded: 'a quota above the node is used up',
   RequestTimeout: 'no answer came in time',
+  RequestTooLarge:
+    'the servers close the connection at a request of this size; raise their jute.maxbuffer, or store less in one node; ' +
+    'with maxRequestSize at their limit, it is refused before it is sent',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:
     'the server takes requests only from clients that have proved their identity by SASL; give connect the option sasl',

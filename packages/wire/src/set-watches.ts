@@ -4,8 +4,11 @@ import { OpCode } from './constants.ts'
 import { RequestHeader, SetWatches2 } from './records/proto.ts'
 import { encode, type TypeOf, ustring } from './type.ts'
 
-/** In bytes, as ClientCnxn.SET_WATCHES_MAX_LENGTH: far below any jute.maxbuffer. */
-const CHUNK_SIZE = 128 * 1024
+/**
+ * In bytes. The 128 KiB of ClientCnxn.SET_WATCHES_MAX_LENGTH are over the jute.maxbuffer of some servers: operators lower it, to
+ * keep nodes small.
+ */
+const CHUNK_SIZE = 32 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 
 /** The lists of paths in setWatches2, by name. */
@@ -21,7 +24,7 @@ export interface WatchesRequest {
 
 /**
  * Makes requests that set all these watches. `watched` has the paths of each list of setWatches2. The frame of a request has
- * at most 128 KiB and at most `maxSize` bytes, unless a single path is longer.
+ * at most 32 KiB and at most `maxSize` bytes, unless a single path is longer.
  */
 export function setWatchesRequests(
   relativeZxid: bigint,

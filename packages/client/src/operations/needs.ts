@@ -6,6 +6,17 @@ export function needsOf(opCode: number): string | undefined {
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`
 }
 
+/** The same, for an operation that servers still in use may lack; undefined for those that all servers know. */
+export function needsOfLater(opCode: number): string | undefined {
+  const name = operationName(opCode)
+  return name !== undefined && operations[name].since >= '3.5' ? needsOf(opCode) : undefined
+}
+
+/** What servers need for a request of so many bytes. */
+export function needsOfSize(size: number): string {
+  return `it needs a jute.maxbuffer of ${size} bytes or more`
+}
+
 const conditions: Readonly<Record<number, string>> = {
   [OpCode.createTTL]: ', and only with zookeeper.extendedTypesEnabled=true',
   [OpCode.reconfig]: ', unless they are standalone',

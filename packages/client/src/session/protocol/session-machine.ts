@@ -521,7 +521,7 @@ export class SessionMachine {
     if (!('server' in state)) return
     if (isEstablished(state)) {
       this.#outputs.push({ type: 'disconnected', error })
-      this.pipeline.interrupted(error)
+      this.pipeline.interrupted(error, byServer ? { at: now, times: this.#timing.times } : undefined)
     } else this.#outputs.push(unreached(state, error, byServer, this.pipeline.lastZxid, this.servers.size))
     const isLeft = state.name === 'leaving'
     const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)

@@ -1,7 +1,7 @@
 // The requests, credentials and watches of a session, and the replies to them. They outlive connections and end with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
-import { needsOf } from '../../operations/needs.ts'
+import { needsOf, needsOfLater, needsOfSize } from '../../operations/needs.ts'
 import { Credentials, type Credential } from './credentials.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Flow } from './flow.ts'
@@ -9,6 +9,7 @@ import type { Incoming } from '../protocol/incoming.ts'
 import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
 import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
+import { type Closed, RequestSizes } from './request-sizes.ts'
 import { type ErrorContext, ErrorReply, type Removal, type Request } from './request.ts'
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
@@ -29,6 +30,7 @@ interface PipelineContext {
 
 export class RequestPipeline {
   readonly #queue: RequestQueue
+  readonly #sizes = new RequestSizes()
   /** The watches of the session. */
   readonly watches: WatchManager
   readonly #credentials: Credentials
@@ -37,6 +39,8 @@ export class RequestPipeline {
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   readonly #sending = (request: Request) => this.watches.sending(request)
+  /** The opcodes that a server has answered, and knows. */
+  readonly #answeredOps = new Set<number>()
   /** Whether a write had no reply, or an unreadable one. Then a sync is sent before reads on the next connection. */
   #isSyncPending = false
   /** The request whose answer ends the session. */
@@ -46,14 +50,14 @@ export class RequestPipeline {
     { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
     context: PipelineContext,
   ) {
-    this.#queue = new RequestQueue(firstXid(resume, seed), limits)
+    this.#queue = new RequestQueue(firstXid(resume, seed), limits, this.#sizes)
     this.#context = context
     this.#lastZxid = resume?.lastZxid ?? 0n
     this.#credentials = new Credentials(credentials)
     this.watches = new WatchManager({
       emit: context.emit,
       lastZxid: () => this.#lastZxid,
-      maxRequestSize: limits.maxRequestSize,
+      batchSize: () => Math.min(limits.maxRequestSize, this.#sizes.batchSize),
       // After `close` no removal is sent any more, and servers delete the ephemeral nodes, of which events may come.
       isUnsettled: (path) =>
         context.refusal() !== undefined ||
@@ -90,6 +94,8 @@ export class RequestPipeline {
   submit(request: Request): void {
     const refusal = this.#context.refusal()
     if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
+    const { size, calledAt = -Infinity } = request
+    if (this.#sizes.refuses(size, calledAt)) return this.#refuseAtOnce(request, 'RequestTooLarge')
     // A removal of watches is always accepted: otherwise the watches would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#refuseAtOnce(request, 'QueueFull')
@@ -151,15 +157,37 @@ export class RequestPipeline {
     this.#queue.prepend(first)
   }
 
-  /** The connection is gone. */
-  interrupted(cause: Error): void {
+  /** The connection is gone. `closed` is given if a server has closed it. */
+  interrupted(cause: Error, closed?: Closed): void {
+    const tooLong = closed && this.#sizes.closed(this.#queue.sent, closed)
     const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
-    if (hasUnansweredWrites) this.#isSyncPending = true
+    // If a connection ends at a request that may be too long, another request must show before that the connection works.
+    if (hasUnansweredWrites || this.#sizes.isSuspicious) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
     this.#urgent = []
-    for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
+    for (const request of unknown) {
+      const code = request === tooLong ? 'RequestTooLarge' : 'ConnectionLoss'
+      this.#reject(request, code, { outcomeUnknown: true, needs: this.#suspicion(request), cause })
+    }
+    this.#sizes.interrupted()
+    if (tooLong !== undefined) this.#refuseWaiting(tooLong.size, cause)
+  }
+
+  /** Rejects the requests that wait and are too long: each would cost another connection. */
+  #refuseWaiting(least: number, cause: Error): void {
+    for (const request of this.#queue.waiting) {
+      if (request.size < least) continue
+      this.abandon(request)
+      this.#reject(request, 'RequestTooLarge', { cause })
+    }
+  }
+
+  /** What a server may lack that closes the connection at this request; undefined if it has taken such requests. */
+  #suspicion({ size, opCode }: Request): string | undefined {
+    if (this.#sizes.mayBeTooLong(size)) return needsOfSize(size)
+    return this.#answeredOps.has(opCode) ? undefined : needsOfLater(opCode)
   }
 
   /** Takes frames to send before all requests that wait. */
@@ -256,6 +284,7 @@ export class RequestPipeline {
     // The zxids of events, pings and auth replies do not count: not all events up to them may have come. The zxid of a
     // setWatches does not count either: the events for its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
+    if (reply.err !== ErrorCode.Unimplemented) this.#answeredOps.add(request.opCode)
     this.#queue.answered(reply.err !== ErrorCode.ThrottledOp)
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
     else this.#take(request, reply)
@@ -397,8 +426,9 @@ export class RequestPipeline {
     this.#reject(request, code)
   }
 
-  #error({ op, path, chroot }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
-    return new KeeperError(code, { op, path, chroot, ...this.#context.errorContext(), ...details })
+  #error({ op, path, chroot, size }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
+    const needs = code === 'RequestTooLarge' ? needsOfSize(size) : undefined
+    return new KeeperError(code, { op, path, chroot, needs, ...this.#context.errorContext(), ...details })
   }
 }
 

@@ -6,6 +6,7 @@ import { SendQueue } from './send-queue.ts'
 import { Fifo } from './fifo.ts'
 import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
 import type { Request } from './request.ts'
+import { RequestSizes } from './request-sizes.ts'
 import type { Segment } from './segment.ts'
 import { Window } from './window.ts'
 
@@ -26,6 +27,7 @@ export interface Interrupted {
 
 export class RequestQueue {
   readonly #limits: FlowLimits
+  readonly #sizes: RequestSizes
   readonly #unsent = new SendQueue()
   readonly #sent = new Fifo<Request>()
   #sentBytes = 0
@@ -44,9 +46,10 @@ export class RequestQueue {
   /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity
 
-  constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
+  constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS, sizes = new RequestSizes()) {
     this.#lastXid = firstXid - 1
     this.#limits = limits
+    this.#sizes = sizes
     this.#window = new Window(limits.maxInFlight)
   }
 
@@ -132,7 +135,8 @@ export class RequestQueue {
   /**
    * Gives the next requests their xids, moves them to the sent ones, and adds their frames to the segment. This ends when the
    * segment has `limit` more bytes, when `maxInFlight` or `maxInFlightBytes` is reached (not counted for requests of the
-   * connection itself), or when none waits. `sending` is called before each, and returns requests that must follow immediately.
+   * connection itself), when a request must be alone (`RequestSizes`), or when none waits. `sending` is called before each, and
+   * returns requests that must follow immediately.
    */
   send(
     now: number,
@@ -167,9 +171,19 @@ export class RequestQueue {
     return this.#sent.peek()
   }
 
+  /** The sent requests, oldest first. */
+  get sent(): readonly Request[] {
+    return [...this.#sent]
+  }
+
+  /** The requests that wait to be sent. */
+  get waiting(): readonly Request[] {
+    return [...this.#putOff, ...this.#unsent]
+  }
+
   /** Whether any request, sent or not, fulfils the condition. */
   has(isSuch: (request: Request) => boolean): boolean {
-    return this.hasSent(isSuch) || [...this.#unsent, ...this.#putOff].some(isSuch)
+    return this.hasSent(isSuch) || this.waiting.some(isSuch)
   }
 
   /** Whether any sent request fulfils the condition. */
@@ -179,7 +193,11 @@ export class RequestQueue {
 
   /** Removes the oldest sent request: its reply has arrived. */
   answered(wasExecuted = true): void {
-    this.#sentBytes -= this.#sent.shift()?.frameSize ?? 0
+    const request = this.#sent.shift()
+    if (request !== undefined) {
+      this.#sentBytes -= request.frameSize
+      this.#sizes.answered(request.size)
+    }
     if (wasExecuted) this.#window.done()
   }
 
@@ -273,7 +291,9 @@ export class RequestQueue {
     request.send(request.fixedXid ?? this.#takeXid(), now, segment)
   }
 
-  #maySend({ frameSize }: Request): boolean {
+  #maySend({ size, frameSize }: Request): boolean {
+    const { oldest } = this
+    if (oldest !== undefined && (this.#sizes.mustBeAlone(size) || this.#sizes.mustBeAlone(oldest.size))) return false
     return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
   }
 

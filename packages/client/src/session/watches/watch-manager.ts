@@ -30,7 +30,8 @@ import {
 interface WatchContext {
   readonly emit: (output: Output) => void
   readonly lastZxid: () => bigint
-  readonly maxRequestSize: number
+  /** The longest frame of a batch, in bytes. */
+  readonly batchSize: () => number
   /**
    * Whether an event of this path may come although there is no watcher. This is so while a removal of its watches is under
    * way, after `close` (removals are not sent any more), and while watches are set again: a server may then send the event of
@@ -45,17 +46,17 @@ export class WatchManager {
   readonly #paths = new Map<string, PathWatches>()
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
-  readonly #maxRequestSize: number
+  readonly #batchSize: () => number
   readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
   /** Whether there ever was a persistent watcher, so that the server may have a persistent watch. */
   #everPersistent = false
 
-  constructor({ emit, lastZxid, maxRequestSize, isUnsettled }: WatchContext) {
+  constructor({ emit, lastZxid, batchSize, isUnsettled }: WatchContext) {
     this.#emit = emit
     this.#lastZxid = lastZxid
-    this.#maxRequestSize = maxRequestSize
+    this.#batchSize = batchSize
     this.#isUnsettled = isUnsettled
   }
 
@@ -159,7 +160,7 @@ export class WatchManager {
         persistentWatches: pathsOf('persistent'),
         persistentRecursiveWatches: pathsOf('recursive'),
       },
-      this.#maxRequestSize,
+      this.#batchSize(),
     )
     for (const { path } of oneShot) {
       const at = this.#at(path)
@@ -304,7 +305,7 @@ export class WatchManager {
       case 'set':
         // These are sent together with the change that removed the watches. So if an event is missed in between, its zxid is
         // later than that of the last reply, and the server reports it.
-        return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#maxRequestSize).map((each) =>
+        return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#batchSize()).map((each) =>
           setWatchesRequest(each),
         )
     }
