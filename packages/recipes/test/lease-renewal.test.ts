@@ -125,8 +125,8 @@ describe('LeaseRenewal', () => {
     await scene.world.advance(T / 3 + 100)
     const checks = since.ops().filter((op) => op === 'multi').length
     const characters = all.reduce((sum, { path }) => sum + path.length, 0)
-    expect(checks).toBe(Math.ceil(characters / (64 * 1024 - 1_100)))
-    expect(checks).toBeGreaterThanOrEqual(3)
+    expect(checks).toBe(Math.ceil(characters / (32 * 1024 - 1_100)))
+    expect(checks).toBeGreaterThanOrEqual(6)
     expect(all.filter((held) => !held.isHeld())).toEqual([])
     expect(Math.min(...all.map((held) => held.leaseRemaining()))).toBeGreaterThan(T / 2)
   }, 30_000)

@@ -59,12 +59,12 @@ describe('setWatchesRequests', () => {
     expect(operations[operationName(newer!.opCode)!].request).toBe(SetWatches2)
   })
 
-  test('setWatchesRequests keeps 10,000 paths below 128 KiB a frame, and no chunk much smaller', () => {
+  test('setWatchesRequests keeps 10,000 paths below 32 KiB a frame, and no chunk much smaller', () => {
     const paths = Array.from({ length: 10_000 }, (_, index) => `/services/report/${'é'.repeat(20)}/${index}`)
     const requests = setWatchesRequests(7n, { dataWatches: paths, childWatches: paths, persistentWatches: paths })
     const sizes = requests.map(sizeOf)
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(128 * KIB)
-    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(127 * KIB)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(32 * KIB)
+    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(31 * KIB)
   })
 
   test('setWatchesRequests gives a path that is longer than a chunk one of its own', () => {

@@ -1,6 +1,7 @@
 import { validatePath } from '@zk/wire'
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
+import { MULTI_SIZE, sizeInMulti } from '../operations/batch.ts'
 import { op } from '../operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
 import { type CallOptions, checkCallOptions, expecting, optionNames } from '../call-options.ts'
@@ -16,8 +17,8 @@ export interface DeleteRecursiveOptions extends CallOptions {
   onProgress?: ((progress: { readonly deleted: number }) => void) | undefined
 }
 
-/** The limits of a batch, in nodes and in characters of paths: far below what a server accepts in one request. */
-const BATCH = { nodes: 100, characters: 32_768 }
+/** The limit of a batch, in nodes. */
+const BATCH_NODES = 100
 const READS_PER_BATCH = 4
 const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 
@@ -46,8 +47,9 @@ export async function deleteRecursive(
     throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
   }
   let deleted = 0
+  const limit = { bytes: MULTI_SIZE }
   for (;;) {
-    const pass = new Pass(zk, options, concurrency, (count) => {
+    const pass = new Pass(zk, options, { concurrency, limit }, (count) => {
       deleted += count
       onProgress({ deleted })
     })
@@ -58,22 +60,30 @@ export async function deleteRecursive(
   }
 }
 
+interface Batches {
+  readonly concurrency: number
+  /** The limit of a batch, in bytes. It is halved when servers take no batch as long. */
+  readonly limit: { bytes: number }
+}
+
 class Pass {
   /** The error with which some nodes could not be deleted, if another pass may delete them. */
   left: unknown
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
   readonly #concurrency: number
+  readonly #limit: Batches['limit']
   readonly #done: (count: number) => void
   #batch: string[] = []
-  #characters = 0
+  #bytes = 0
   /** The batches under way, in the order in which they were sent. Servers execute them in this order. */
   #pending: Promise<void>[] = []
 
-  constructor(zk: ZooKeeper, options: CallOptions, concurrency: number, done: (count: number) => void) {
+  constructor(zk: ZooKeeper, options: CallOptions, { concurrency, limit }: Batches, done: (count: number) => void) {
     this.#zk = zk
     this.#options = options
     this.#concurrency = concurrency
+    this.#limit = limit
     this.#done = done
   }
 
@@ -98,10 +108,12 @@ class Pass {
   }
 
   async #add(path: string): Promise<void> {
+    const size = sizeInMulti(this.#zk, path)
+    const isFull = this.#batch.length === BATCH_NODES || this.#bytes + size > this.#limit.bytes
+    if (isFull) this.#send()
     this.#batch.push(path)
-    this.#characters += path.length
-    if (this.#batch.length < BATCH.nodes && this.#characters < BATCH.characters) return
-    this.#send()
+    this.#bytes += size
+    if (!isFull) return
     while (this.#pending.length >= this.#concurrency) {
       await this.#pending[0]
       this.#pending = this.#pending.slice(1)
@@ -112,7 +124,7 @@ class Pass {
     const paths = this.#batch
     if (paths.length === 0) return
     this.#batch = []
-    this.#characters = 0
+    this.#bytes = 0
     const done = this.#delete(paths)
     // The error is handled when the promise is awaited.
     done.catch(() => {})
@@ -127,9 +139,10 @@ class Pass {
       )
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
-      // The whole batch fails if one node cannot be deleted, or if the batch is larger than maxRequestSize.
-      const isOfWholeBatch = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
-      if (isOfWholeBatch) return await this.#deleteEach(paths)
+      // The whole batch fails if one node cannot be deleted, or if the batch is too large.
+      const isTooLarge = error instanceof RangeError || KeeperError.is(error, 'RequestTooLarge')
+      if (isTooLarge) this.#limit.bytes /= 2
+      if (isTooLarge || (KeeperError.is(error) && error.index !== undefined)) return await this.#deleteEach(paths)
       if (!KeeperError.is(error, 'ConnectionLoss')) throw error
       this.left = error
       return

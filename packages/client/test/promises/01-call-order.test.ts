@@ -71,11 +71,11 @@ describe('The calls of one turn', () => {
   test('ZooKeeper keeps call order where one turn fills several segments', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const data = new Uint8Array(100_000)
-    for (let index = 0; index < 10; index++) outcome(zk.create(`/${index}`, data))
+    const data = new Uint8Array(30_000)
+    for (let index = 0; index < 40; index++) outcome(zk.create(`/${index}`, data))
     await world.settle()
     expect(connection.segments.length).toBeGreaterThan(2)
-    for (let index = 0; index < 10; index++) {
+    for (let index = 0; index < 40; index++) {
       expect((await connection.expect(OpCode.create2)).body.path).toBe(`/${index}`)
     }
   })

@@ -319,10 +319,10 @@ describe('A call and its time', () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     connection.stopReading()
-    for (let index = 0; index < 10; index++) outcome(zk.setData(`/${index}`, new Uint8Array(100_000)))
+    for (let index = 0; index < 40; index++) outcome(zk.setData(`/${index}`, new Uint8Array(30_000)))
     await world.settle()
     connection.resumeReading()
-    for (let index = 0; index < 10; index++) {
+    for (let index = 0; index < 40; index++) {
       expect((await connection.expect(OpCode.setData)).body.path).toBe(`/${index}`)
     }
   })

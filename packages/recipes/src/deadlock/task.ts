@@ -130,7 +130,7 @@ export class Task {
         return stat!.mzxid
       } catch (error) {
         // Its nodes and labels do not fit into one request. Then it is in no cycle that is found.
-        if (error instanceof RangeError) return undefined
+        if (error instanceof RangeError || KeeperError.is(error, 'RequestTooLarge')) return undefined
         // It is lost, and its hold will learn it.
         if (!KeeperError.is(error, 'NoNode') || error.index === undefined) throw error
         const gone = absolute(view, writes[error.index]!.path)

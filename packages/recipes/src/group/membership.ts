@@ -397,6 +397,11 @@ export class Membership implements AsyncDisposable {
         return false
       }
       this.#refuse(content, error)
+      // Whether it was written after all is not known.
+      if (KeeperError.is(error) && error.outcomeUnknown) {
+        this.#held = undefined
+        return false
+      }
     }
     return true
   }
@@ -410,7 +415,7 @@ export class Membership implements AsyncDisposable {
 
   /** Whether the error is about an update: then the member goes on with what it had. */
   #mayBeRefused(error: unknown, { signal }: Session, content: Content): boolean {
-    const isLasting = KeeperError.is(error) ? !error.outcomeUnknown && KeeperError.is(error, ...refusals) : true
+    const isLasting = !KeeperError.is(error) || KeeperError.is(error, ...refusals)
     return isLasting && !signal.aborted && this.#accepted !== undefined && content !== this.#accepted
   }
 
@@ -523,7 +528,14 @@ export class Membership implements AsyncDisposable {
 }
 
 /** What servers answer, or the client, to data or rights that will not do. */
-const refusals = ['NoAuth', 'QuotaExceeded', 'InvalidACL', 'BadArguments', 'MarshallingError'] as const
+const refusals = [
+  'NoAuth',
+  'QuotaExceeded',
+  'InvalidACL',
+  'BadArguments',
+  'MarshallingError',
+  'RequestTooLarge',
+] as const
 
 function reasonOf(error: unknown, { signal, detaching }: Session): MembershipLossReason {
   if (NameTakenError.is(error)) return 'NameTaken'

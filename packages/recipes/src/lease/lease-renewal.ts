@@ -3,7 +3,7 @@
 //     p, sync   a touch that the leader has received (relay.ts)
 //     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { type Timestamp, timestamp } from '@zk/client/internal'
+import { MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
 import type { WaitLimit } from '../calls/wait-limit.ts'
@@ -33,15 +33,11 @@ export interface Refused<C extends Checked> {
 /** The result of one check. */
 type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
-/**
- * The largest sum of the lengths of the paths in one transaction, in characters. It is far below jute.maxbuffer. All nodes of
- * one hold are in one transaction, however many they are: they were also made in one.
- */
-const CHUNK_SIZE = 64 * 1024
-
 export class LeaseRenewal {
   readonly #zk: ZooKeeper
   readonly #session: Session
+  /** The longest transaction, in bytes. It is halved when servers take none as long. */
+  #chunkSize = MULTI_SIZE
 
   constructor(zk: ZooKeeper, session: Session) {
     this.#zk = zk
@@ -72,7 +68,7 @@ export class LeaseRenewal {
     const refused: Refused<C>[] = []
     let found = all
     for (;;) {
-      const outcomes = await this.#commitAll(chunks(found))
+      const outcomes = await this.#commitAll(this.#chunks(found))
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
       const failures = outcomes.filter((outcome) => typeof outcome === 'object')
       if (failures.length === 0) return { found, refused }
@@ -96,9 +92,10 @@ export class LeaseRenewal {
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
-      // The transaction is longer than the client's options allow.
-      if (error instanceof RangeError && chunk.length > 1) {
+      // The transaction is longer than the client's options allow, or the servers.
+      if (chunk.length > 1 && (error instanceof RangeError || KeeperError.is(error, 'RequestTooLarge'))) {
         const half = Math.ceil(chunk.length / 2)
+        this.#chunkSize = Math.min(this.#chunkSize, this.#sizeOf(chunk) / 2)
         return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
       }
       // An error of any other kind, such as SessionMoved, is not about one node.
@@ -109,27 +106,32 @@ export class LeaseRenewal {
       return ['unknown']
     }
   }
+
+  /** All nodes of one hold are in one transaction, however many they are: they were also made in one. */
+  #chunks<C extends Checked>(all: readonly C[]): C[][] {
+    const chunks: C[][] = []
+    let size = Infinity
+    for (const each of all) {
+      const added = this.#sizeOf([each])
+      size += added
+      if (size > this.#chunkSize) {
+        chunks.push([])
+        size = added
+      }
+      chunks.at(-1)!.push(each)
+    }
+    return chunks
+  }
+
+  #sizeOf(all: readonly Checked[]): number {
+    return all.flatMap(({ paths }) => paths).reduce((sum, path) => sum + sizeInMulti(this.#zk, path), 0)
+  }
 }
 
 /** The one whose node the n-th check is of. */
 function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
   let end = 0
   return chunk.find(({ paths }) => n < (end += paths.length))!
-}
-
-function chunks<C extends Checked>(all: readonly C[]): C[][] {
-  const chunks: C[][] = []
-  let size = Infinity
-  for (const each of all) {
-    const length = each.paths.reduce((sum, path) => sum + path.length, 0)
-    size += length
-    if (size > CHUNK_SIZE) {
-      chunks.push([])
-      size = length
-    }
-    chunks.at(-1)!.push(each)
-  }
-  return chunks
 }
 
 /** If a lease was proven this many times, but each time too little of it was left, the contender queues again at the end. */

@@ -8,12 +8,9 @@
 //
 // Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only, and
 // what is too long is tried again after a while.
-import type { Times } from '../protocol/deadlines.ts'
-import { deadlines } from '../protocol/deadlines.ts'
+import { BATCH_SIZE } from '../../operations/batch.ts'
+import { deadlines, type Times } from '../protocol/deadlines.ts'
 import type { Request } from './request.ts'
-
-/** The client makes no batch over this size, in bytes. A longer request is one that a caller has made. */
-export const BATCH_SIZE = 32 * 1024
 
 /** No loss is put down to a request up to this size, in bytes: nobody sets jute.maxbuffer so low. */
 const LEAST_LIMIT = 4 * 1024

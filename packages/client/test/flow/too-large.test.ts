@@ -1,0 +1,189 @@
+// Requests at which a server closes the connection, because they are longer than its jute.maxbuffer.
+import { ExistsResponse, GetDataResponse, MultiResponse, OpCode, SetDataResponse } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { isTransient, op } from '../../src/index.ts'
+import {
+  connected,
+  created,
+  type FakeConnection,
+  nodeData,
+  outcome,
+  reconnected,
+  someStat,
+  VirtualWorld,
+} from '../support/index.ts'
+import { Create2Response } from '@zk/wire'
+
+const T = 6_000
+const large = 'x'.repeat(70_000)
+
+async function start() {
+  const world = new VirtualWorld()
+  const client = await connected(world, { sessionTimeout: T, handshake: { timeOut: T } })
+  const next = (connection: FakeConnection) => reconnected(world, { ...client, connection })
+  return { world, ...client, next }
+}
+
+describe('A request that may be too large', () => {
+  test('ZooKeeper sends a request over 32 KiB alone, until one as long was answered on this connection', async () => {
+    const { world, zk, connection } = await start()
+    for (const path of ['/a', '/b', '/c']) outcome(zk.setData(path, path === '/a' ? '' : large))
+    outcome(zk.exists('/d'))
+    const small = await connection.expect(OpCode.setData)
+    await connection.expectNothing()
+    connection.reply(small, SetDataResponse, { stat: someStat })
+    await world.settle()
+    const first = await connection.expect(OpCode.setData)
+    await connection.expectNothing()
+    connection.reply(first, SetDataResponse, { stat: someStat })
+    await world.settle()
+    await connection.expectAll(OpCode.setData, OpCode.exists)
+  })
+
+  test('ZooKeeper rejects a write with RequestTooLarge when a server closes the connection at it for the second time', async () => {
+    const { world, zk, connection, next } = await start()
+    const [first, other] = [outcome(zk.setData('/a', large)), outcome(zk.setData('/b', `${large}x`))]
+    await connection.expect(OpCode.setData)
+    const second = await next(connection)
+    expect(first.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
+    expect(String(first.error)).toMatch(/jute\.maxbuffer of 70\d\d\d bytes or more/)
+    // It shows that the connection is good.
+    second.reply(await second.expect(OpCode.sync))
+    await second.expect(OpCode.setData)
+    const again = outcome(zk.setData('/a', large))
+    const kept = outcome(zk.exists('/c'))
+    const third = await next(second)
+    expect(other.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: true, path: '/b' })
+    expect(isTransient(other.error)).toBe(false)
+    expect(String(other.error)).toMatch(/raise their jute\.maxbuffer.*maxRequestSize.*70\d\d\d bytes/)
+    expect([again.status, kept.status]).toEqual(['pending', 'pending'])
+    third.reply(await third.expect(OpCode.sync))
+    await third.expect(OpCode.setData)
+    await third.expectNothing()
+    await next(third)
+    expect(again.error).toMatchObject({ code: 'RequestTooLarge', path: '/a' })
+    expect(kept.status).toBe('pending')
+    await world.settle()
+  })
+
+  test('ZooKeeper refuses what waits and is as long, and what comes within T, without sending it', async () => {
+    const { world, zk, connection, next } = await start()
+    outcome(zk.setData('/a', large))
+    const [second, third] = [outcome(zk.setData('/b', large)), outcome(zk.setData('/c', large))]
+    await connection.expect(OpCode.setData)
+    const again = await next(connection)
+    again.reply(await again.expect(OpCode.sync))
+    await again.expect(OpCode.setData)
+    const last = await next(again)
+    expect(second.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: true })
+    expect(third.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false, op: 'setData', path: '/c' })
+    const refused = outcome(zk.setData('/d', large))
+    await world.settle()
+    expect(refused.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false })
+    last.reply(await last.expect(OpCode.sync))
+    await world.advance(T)
+    // Limits change when servers are restarted.
+    const tried = outcome(zk.setData('/d', large))
+    last.reply(await last.expect(OpCode.setData), SetDataResponse, { stat: someStat })
+    await world.settle()
+    expect(tried.status).toBe('fulfilled')
+  })
+
+  test('ZooKeeper repeats such a read once, and then rejects it', async () => {
+    const { zk, connection, next } = await start()
+    const read = outcome(zk.multiRead(Array.from({ length: 400 }, () => op.getData(`/${'x'.repeat(100)}`))))
+    await connection.expect(OpCode.multiRead)
+    const second = await next(connection)
+    second.reply(await second.expect(OpCode.sync))
+    await second.expect(OpCode.multiRead)
+    expect(read.status).toBe('pending')
+    await next(second)
+    expect(read.error).toMatchObject({ code: 'RequestTooLarge', op: 'multiRead', outcomeUnknown: false })
+  })
+
+  test('ZooKeeper finds the one that is too large among several of some KiB that were lost together', async () => {
+    const { world, zk, connection, next } = await start()
+    const reads = [5, 20, 10].map((kib) => outcome(zk.multiRead([op.getData(`/${'x'.repeat(kib * 1024)}`)])))
+    await connection.expectAll(OpCode.multiRead, OpCode.multiRead, OpCode.multiRead)
+    const second = await next(connection)
+    second.reply(await second.expect(OpCode.sync))
+    second.reply(await second.expect(OpCode.multiRead), MultiResponse, [
+      { type: OpCode.error, response: { err: -101 } },
+    ])
+    await world.settle()
+    await second.expect(OpCode.multiRead)
+    await second.expectNothing()
+    const third = await next(second)
+    expect(reads.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'pending'])
+    third.reply(await third.expect(OpCode.sync))
+    await third.expect(OpCode.multiRead)
+  })
+
+  test('ZooKeeper never takes a short request for too large, however often the connection ends at it', async () => {
+    const { zk, connection, next } = await start()
+    let at = connection
+    for (let time = 0; time < 5; time++) {
+      const call = outcome(zk.setData('/a', 'x'.repeat(4_000)))
+      await at.expect(OpCode.setData)
+      at = await next(at)
+      expect(call.error).toMatchObject({ code: 'ConnectionLoss', needs: undefined })
+      at.reply(await at.expect(OpCode.sync))
+    }
+  })
+
+  test('ZooKeeper takes none for too large that the server has kept for T/3 before the end', async () => {
+    const { world, zk, connection, next } = await start()
+    let at = connection
+    for (let time = 0; time < 3; time++) {
+      const call = outcome(zk.setData('/a', large))
+      await at.expect(OpCode.setData)
+      await world.advance(T / 3)
+      at = await next(at)
+      expect(call.error).toMatchObject({ code: 'ConnectionLoss' })
+      at.reply(await at.expect(OpCode.sync))
+    }
+  })
+})
+
+describe('setWatches at a server with a small limit', () => {
+  test('ZooKeeper sets watches again in halves when the connection ends at them', async () => {
+    const { world, zk, connection, next } = await start()
+    const paths = Array.from({ length: 30 }, (_, index) => `/${'x'.repeat(990)}${index}`)
+    for (const path of paths) outcome(zk.getDataAndWatch(path))
+    for (const _ of paths) connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
+    await world.settle()
+    const second = await next(connection)
+    await second.expect(OpCode.setWatches)
+    await second.expectNothing()
+    const third = await next(second)
+    const set: (string | null)[] = []
+    while (set.length < paths.length) {
+      const { size, body } = await third.expect(OpCode.setWatches)
+      expect(size).toBeLessThan(16 * 1024)
+      set.push(...body.dataWatches!)
+    }
+    expect(set).toEqual(paths)
+  })
+})
+
+describe('An operation that a server may lack', () => {
+  test('ZooKeeper says which servers know create2 when the connection ends at the first one, and not later', async () => {
+    const { world, zk, connection, next } = await start()
+    const first = outcome(zk.create('/a'))
+    await connection.expect(OpCode.create2)
+    const second = await next(connection)
+    expect(first.error).toMatchObject({ code: 'ConnectionLoss', needs: 'servers know it from 3.5.0 on' })
+    expect(String(first.error)).toMatch(/it may have happened; .*: servers know it from 3\.5\.0 on$/)
+    second.reply(await second.expect(OpCode.sync))
+    outcome(zk.create('/a'))
+    second.reply(await second.expect(OpCode.create2), Create2Response, created('/a'))
+    await world.settle()
+    const later = outcome(zk.create('/b'))
+    await second.expect(OpCode.create2)
+    const third = await next(second)
+    expect(later.error).toMatchObject({ code: 'ConnectionLoss', needs: undefined })
+    third.reply(await third.expect(OpCode.sync))
+    outcome(zk.exists('/a'))
+    third.reply(await third.expect(OpCode.exists), ExistsResponse, { stat: someStat })
+  })
+})
