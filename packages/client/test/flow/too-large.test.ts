@@ -1,5 +1,13 @@
 // Requests at which a server closes the connection, because they are longer than its jute.maxbuffer.
-import { ExistsResponse, GetDataResponse, MultiResponse, OpCode, SetDataResponse } from '@zk/wire'
+import {
+  Create2Response,
+  ExistsResponse,
+  GetDataResponse,
+  MultiResponse,
+  OpCode,
+  SetDataResponse,
+  SyncResponse,
+} from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { isTransient, op } from '../../src/index.ts'
 import {
@@ -12,7 +20,6 @@ import {
   someStat,
   VirtualWorld,
 } from '../support/index.ts'
-import { Create2Response } from '@zk/wire'
 
 const T = 6_000
 const large = 'x'.repeat(70_000)
@@ -21,7 +28,12 @@ async function start() {
   const world = new VirtualWorld()
   const client = await connected(world, { sessionTimeout: T, handshake: { timeOut: T } })
   const next = (connection: FakeConnection) => reconnected(world, { ...client, connection })
-  return { world, ...client, next }
+  /** The client asks for a sync behind a write that was lost, and to find out whether the connection is good. */
+  const synced = async (connection: FakeConnection) => {
+    connection.reply(await connection.expect(OpCode.sync), SyncResponse, { path: '/' })
+    await world.settle()
+  }
+  return { world, ...client, next, synced }
 }
 
 describe('A request that may be too large', () => {
@@ -41,14 +53,14 @@ describe('A request that may be too large', () => {
   })
 
   test('ZooKeeper rejects a write with RequestTooLarge when a server closes the connection at it for the second time', async () => {
-    const { world, zk, connection, next } = await start()
+    const { world, zk, connection, next, synced } = await start()
     const [first, other] = [outcome(zk.setData('/a', large)), outcome(zk.setData('/b', `${large}x`))]
     await connection.expect(OpCode.setData)
     const second = await next(connection)
     expect(first.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
     expect(String(first.error)).toMatch(/jute\.maxbuffer of 70\d\d\d bytes or more/)
     // It shows that the connection is good.
-    second.reply(await second.expect(OpCode.sync))
+    await synced(second)
     await second.expect(OpCode.setData)
     const again = outcome(zk.setData('/a', large))
     const kept = outcome(zk.exists('/c'))
@@ -57,7 +69,7 @@ describe('A request that may be too large', () => {
     expect(isTransient(other.error)).toBe(false)
     expect(String(other.error)).toMatch(/raise their jute\.maxbuffer.*maxRequestSize.*70\d\d\d bytes/)
     expect([again.status, kept.status]).toEqual(['pending', 'pending'])
-    third.reply(await third.expect(OpCode.sync))
+    await synced(third)
     await third.expect(OpCode.setData)
     await third.expectNothing()
     await next(third)
@@ -67,12 +79,12 @@ describe('A request that may be too large', () => {
   })
 
   test('ZooKeeper refuses what waits and is as long, and what comes within T, without sending it', async () => {
-    const { world, zk, connection, next } = await start()
+    const { world, zk, connection, next, synced } = await start()
     outcome(zk.setData('/a', large))
     const [second, third] = [outcome(zk.setData('/b', large)), outcome(zk.setData('/c', large))]
     await connection.expect(OpCode.setData)
     const again = await next(connection)
-    again.reply(await again.expect(OpCode.sync))
+    await synced(again)
     await again.expect(OpCode.setData)
     const last = await next(again)
     expect(second.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: true })
@@ -80,7 +92,7 @@ describe('A request that may be too large', () => {
     const refused = outcome(zk.setData('/d', large))
     await world.settle()
     expect(refused.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false })
-    last.reply(await last.expect(OpCode.sync))
+    await synced(last)
     await world.advance(T)
     // Limits change when servers are restarted.
     const tried = outcome(zk.setData('/d', large))
@@ -90,11 +102,11 @@ describe('A request that may be too large', () => {
   })
 
   test('ZooKeeper repeats such a read once, and then rejects it', async () => {
-    const { zk, connection, next } = await start()
+    const { zk, connection, next, synced } = await start()
     const read = outcome(zk.multiRead(Array.from({ length: 400 }, () => op.getData(`/${'x'.repeat(100)}`))))
     await connection.expect(OpCode.multiRead)
     const second = await next(connection)
-    second.reply(await second.expect(OpCode.sync))
+    await synced(second)
     await second.expect(OpCode.multiRead)
     expect(read.status).toBe('pending')
     await next(second)
@@ -102,11 +114,11 @@ describe('A request that may be too large', () => {
   })
 
   test('ZooKeeper finds the one that is too large among several of some KiB that were lost together', async () => {
-    const { world, zk, connection, next } = await start()
+    const { world, zk, connection, next, synced } = await start()
     const reads = [5, 20, 10].map((kib) => outcome(zk.multiRead([op.getData(`/${'x'.repeat(kib * 1024)}`)])))
     await connection.expectAll(OpCode.multiRead, OpCode.multiRead, OpCode.multiRead)
     const second = await next(connection)
-    second.reply(await second.expect(OpCode.sync))
+    await synced(second)
     second.reply(await second.expect(OpCode.multiRead), MultiResponse, [
       { type: OpCode.error, response: { err: -101 } },
     ])
@@ -115,24 +127,24 @@ describe('A request that may be too large', () => {
     await second.expectNothing()
     const third = await next(second)
     expect(reads.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'pending'])
-    third.reply(await third.expect(OpCode.sync))
+    await synced(third)
     await third.expect(OpCode.multiRead)
   })
 
   test('ZooKeeper never takes a short request for too large, however often the connection ends at it', async () => {
-    const { zk, connection, next } = await start()
+    const { zk, connection, next, synced } = await start()
     let at = connection
     for (let time = 0; time < 5; time++) {
       const call = outcome(zk.setData('/a', 'x'.repeat(4_000)))
       await at.expect(OpCode.setData)
       at = await next(at)
       expect(call.error).toMatchObject({ code: 'ConnectionLoss', needs: undefined })
-      at.reply(await at.expect(OpCode.sync))
+      await synced(at)
     }
   })
 
   test('ZooKeeper takes none for too large that the server has kept for T/3 before the end', async () => {
-    const { world, zk, connection, next } = await start()
+    const { world, zk, connection, next, synced } = await start()
     let at = connection
     for (let time = 0; time < 3; time++) {
       const call = outcome(zk.setData('/a', large))
@@ -140,7 +152,7 @@ describe('A request that may be too large', () => {
       await world.advance(T / 3)
       at = await next(at)
       expect(call.error).toMatchObject({ code: 'ConnectionLoss' })
-      at.reply(await at.expect(OpCode.sync))
+      await synced(at)
     }
   })
 })
@@ -168,13 +180,13 @@ describe('setWatches at a server with a small limit', () => {
 
 describe('An operation that a server may lack', () => {
   test('ZooKeeper says which servers know create2 when the connection ends at the first one, and not later', async () => {
-    const { world, zk, connection, next } = await start()
+    const { world, zk, connection, next, synced } = await start()
     const first = outcome(zk.create('/a'))
     await connection.expect(OpCode.create2)
     const second = await next(connection)
     expect(first.error).toMatchObject({ code: 'ConnectionLoss', needs: 'servers know it from 3.5.0 on' })
     expect(String(first.error)).toMatch(/it may have happened; .*: servers know it from 3\.5\.0 on$/)
-    second.reply(await second.expect(OpCode.sync))
+    await synced(second)
     outcome(zk.create('/a'))
     second.reply(await second.expect(OpCode.create2), Create2Response, created('/a'))
     await world.settle()
@@ -182,7 +194,7 @@ describe('An operation that a server may lack', () => {
     await second.expect(OpCode.create2)
     const third = await next(second)
     expect(later.error).toMatchObject({ code: 'ConnectionLoss', needs: undefined })
-    third.reply(await third.expect(OpCode.sync))
+    await synced(third)
     outcome(zk.exists('/a'))
     third.reply(await third.expect(OpCode.exists), ExistsResponse, { stat: someStat })
   })

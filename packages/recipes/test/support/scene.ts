@@ -17,6 +17,8 @@ export interface SceneOptions {
   readonly watchModes?: 'one' | 'several'
   /** Servers before 3.6 know no persistent watches. @default '3.8' */
   readonly version?: ServerVersion
+  /** The longest request that servers take, in bytes. @default that of ZooKeeper */
+  readonly juteMaxBuffer?: number | undefined
 }
 
 export interface ClientOptions extends ConnectOptions {
@@ -47,6 +49,7 @@ export class Scene {
     watchModes = 'one',
     readOnlyMode = false,
     version = '3.8',
+    juteMaxBuffer,
   }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
     const random = new SeededRandom(seed)
@@ -59,6 +62,7 @@ export class Scene {
       watchModes,
       readOnlyMode,
       version,
+      juteMaxBuffer,
       latency: () => this.memberLatency,
       // A server serves clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),
