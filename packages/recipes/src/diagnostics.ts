@@ -4,6 +4,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
+import type { Slowness } from './lease/slow-answers.ts'
 
 /** The fields of all messages. */
 interface Contention {
@@ -99,6 +100,19 @@ export function logLateRelease(
   message: { path: string; node: string; fencingToken: bigint; after: number },
 ): void {
   logWith(zk, 'warn', 'lock released long after its loss: the work went on', () => asFields({ kind, ...message }))
+}
+
+/**
+ * Logs that a lease was proven too late: answers take `answers` ms each, and must be there within `within` ms. Once for each
+ * contender. No channel has this message.
+ */
+export function logSlowAnswers(
+  zk: ZooKeeper,
+  kind: string,
+  { path, answers, within, T }: { readonly path: string } & Slowness,
+): void {
+  const times = () => ({ answers: Math.round(answers), within: Math.floor(within), sessionTimeout: T })
+  logWith(zk, 'warn', 'lock not granted: answers are too slow for a lease', () => ({ kind, path, ...times() }))
 }
 
 /** The fields of a message for the logger: the token as text, and the error as `err`. */

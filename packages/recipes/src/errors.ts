@@ -1,4 +1,5 @@
 import { branded, hex } from '@zk/client/internal'
+import type { Slowness } from './lease/slow-answers.ts'
 
 /** The brand by which `LockLostError.is` finds errors of any copy of this package. */
 const lostBrand = Symbol.for('@zk/LockLostError')
@@ -90,6 +91,8 @@ export interface EndedWait {
   readonly ahead?: readonly string[] | undefined
   /** The contender for which the caller waited; undefined if it was not known. */
   readonly blocker?: Blocker | undefined
+  /** @internal It was first in line, and its lease was not proven yet, or each time too late. */
+  readonly proof?: Slowness | 'unfinished' | undefined
 }
 
 /** The caller was not granted in time. Its place in the queue has been given up. */
@@ -232,7 +235,9 @@ function explainPermits(permits: number | undefined, stored: number | Uint8Array
   )
 }
 
-function placeOf({ ahead, blocker, at }: EndedWait): string {
+function placeOf({ ahead, blocker, at, proof }: EndedWait): string {
+  if (proof === 'unfinished') return 'it was first in line, but its lease was not proven in this time: answers are slow'
+  if (proof !== undefined) return `it was first in line, but ${explainSlowness(proof)}`
   if (ahead === undefined) return 'no contender was seen ahead; is the ensemble reachable?'
   if (ahead.length === 0)
     return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
@@ -243,6 +248,18 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }
+
+function explainSlowness({ answers, within, T }: Slowness): string {
+  const isPossible = within > 0
+  const bound = isPossible ? `a lease needs them within ${seconds(within)} s` : 'no lease is possible'
+  return (
+    `answers take ${seconds(answers)} s each, and with a session timeout of ${seconds(T)} s ${bound}: ` +
+    'ask for a longer session timeout, or find out why servers or network are slow'
+  )
+}
+
+/** A duration in s, with enough digits to compare it with another one. */
+const seconds = (ms: number) => String(Number((ms / 1_000).toPrecision(3)))
 
 /** The text of a time by the leader's clock, with how long ago this is by our clock. The two clocks may differ. */
 function timeOf(time: number, now: number): string {

@@ -7,6 +7,7 @@ import type { NodeOptions } from './queue/protected-create.ts'
 import { checkCall } from './checks.ts'
 import { LockLostError } from './errors.ts'
 import { firstLease } from './lease/lease-renewal.ts'
+import { SlowAnswers } from './lease/slow-answers.ts'
 import { Held, type Owner } from './held.ts'
 import { endReason } from './lease/lease-keeper.ts'
 import { ifMissing } from './calls/if-missing.ts'
@@ -70,7 +71,7 @@ export class WriteHeld extends Held {
     const unlisten = onAbort(session.detaching, leave)
     try {
       const grant = await limit.during(reading.make())
-      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, limit)
+      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, { limit })
       const held = new Held(this.#queue.zk, owner, grant.nodes, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
@@ -79,6 +80,7 @@ export class WriteHeld extends Held {
       leave()
       if (session.signal.aborted || session.detaching.aborted)
         throw new LockLostError(endReason(session), this.path, { cause: error })
+      if (error instanceof SlowAnswers) throw new LockLostError('LeaseLost', this.path, { cause: error })
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
     } finally {
       unlisten()

@@ -3,13 +3,14 @@
 //     p, sync   a touch that the leader has received (relay.ts)
 //     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
+import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
 import type { WaitLimit } from '../calls/wait-limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
+import { SlowAnswers, type Slowness } from './slow-answers.ts'
 import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
 
 /** What a round checks: it is there if all of its nodes are. */
@@ -137,6 +138,9 @@ function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
 /** If a lease was proven this many times, but each time too little of it was left, the contender queues again at the end. */
 const ATTEMPTS = 3
 
+/** Called when the proof of a lease begins, and with its `Slowness` each time that it came too late. */
+export type OnProving = (slowness?: Slowness) => void
+
 /**
  * The lease of a grant. It is counted from the touch of the grant, since the request that showed the grant was committed. If
  * too little of this lease is left, or if there is no touch, a round proves a new one.
@@ -146,7 +150,7 @@ export function firstLease(
   session: Session,
   grant: Grant,
   terms: HoldOptions,
-  limit: WaitLimit,
+  { limit, onProving = () => {} }: { readonly limit: WaitLimit; readonly onProving?: OnProving },
 ): Lease | Promise<Lease> {
   const { runtime } = zk
   const { touch } = grant
@@ -154,30 +158,50 @@ export function firstLease(
   const followerRelayDelay = followerRelayDelayOf(terms, session)
   const known = touch && leaseFrom(zk, session, touch.at)
   if (known !== undefined && isLongEnough(known, session)) return known
-  return limit.during(provenLease(zk, session, grant, { known, followerRelayDelay, limit }))
+  return limit.during(provenLease(zk, session, grant, { known, followerRelayDelay, limit, onProving }))
+}
+
+interface Proving {
+  readonly known: Lease | undefined
+  readonly followerRelayDelay: number
+  readonly limit: WaitLimit
+  readonly onProving: OnProving
 }
 
 async function provenLease(
   zk: ZooKeeper,
   session: Session,
   { nodes }: Grant,
-  { known, followerRelayDelay, limit }: { known: Lease | undefined; followerRelayDelay: number; limit: WaitLimit },
+  { known, followerRelayDelay, limit, onProving }: Proving,
 ): Promise<Lease> {
   const renewal = new LeaseRenewal(zk, session)
   const checked = { paths: nodes.map(({ path }) => path) }
   let lease = known
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    // The known touches are too old, for example because the process was paused. After this pause the leader will have
-    // received those that were sent since then.
-    if (lease !== undefined) await limit.pause(followerRelayDelay)
+  onProving()
+  for (let attempt = 1; ; attempt++) {
+    if (lease !== undefined) {
+      // The known touches are too old: the process was paused, or answers are slow. So it touches now, and waits until the leader
+      // has received that. Without these touches every attempt would be as late as the first: an attempt delays the next
+      // heartbeat, so its p would always be the sync of the attempt before.
+      await limit.during(internalsOf(session).touch())
+      await limit.pause(followerRelayDelay)
+    }
     const proof = await renewal.prove(() => [checked], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     lease = leaseFrom(zk, session, proof.touched)
     if (isLongEnough(lease, session)) return lease
+    const slowness = slownessOf(lease, session, followerRelayDelay)
+    onProving(slowness)
+    if (attempt === ATTEMPTS) throw new SlowAnswers(slowness)
   }
-  // Answers take too long for a lease here. Another contender may get its answers sooner.
-  throw new NodeVanished()
+}
+
+/** A proof takes three answers and the follower relay delay, from p to the answer of the check. */
+function slownessOf({ remaining }: Lease, { shortestTimeout: T }: Session, followerRelayDelay: number): Slowness {
+  const took = leaseTimes.proven(T) - remaining
+  const longest = leaseTimes.proven(T) - leaseTimes.round(T)
+  return { answers: (took - followerRelayDelay) / 3, within: (longest - followerRelayDelay) / 3, T }
 }
 
 function leaseFrom({ runtime }: ZooKeeper, session: Session, touched: Timestamp): Lease {

@@ -10,6 +10,7 @@ import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, isAbortOf, type Owner } from '../held.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
+import type { Slowness } from '../lease/slow-answers.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
@@ -74,7 +75,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       for (;;) {
         const contender = this.#contender(wait)
         try {
-          const held = await this.#hold(contender, contender.compete(), limit, options)
+          const held = await this.#hold(contender, contender.compete(), { wait, limit }, options)
           if (held?.isHeld()) return wait.ended(held)
         } catch (error) {
           const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
@@ -102,7 +103,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       contender.prepare()
       // The list is read before a node is created: if there is a blocker, no node is needed.
       if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
-      const held = await this.#hold(contender, contender.competeOnce(), limit, options)
+      const held = await this.#hold(contender, contender.competeOnce(), { wait, limit }, options)
       held?.throwIfLost()
       return held && wait.ended(held)
     } finally {
@@ -131,7 +132,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   async #hold(
     contender: Competitor,
     competing: Promise<Grant | undefined>,
-    limit: WaitLimit,
+    { wait, limit }: { readonly wait: Wait; readonly limit: WaitLimit },
     { onSuspended, onResumed }: HoldListeners,
   ): Promise<H | undefined> {
     let held: H | undefined
@@ -140,7 +141,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       const grant = await limit.during(competing)
       if (grant === undefined) return undefined
-      const lease = await firstLease(this.#zk, contender.session, grant, this.#options, limit)
+      const onProving = (slowness?: Slowness) => wait.proving(contender, slowness)
+      const lease = await firstLease(this.#zk, contender.session, grant, this.#options, { limit, onProving })
       const options = { onSuspended, onResumed, ...this.#options }
       held = this.#toHeld(this.#zk, contender, grant.nodes, lease, options)
       return held

@@ -1,7 +1,8 @@
 // The wait of a caller, which may use several contenders one after the other.
 import type { Session, ZooKeeper } from '@zk/client'
-import { report } from '../diagnostics.ts'
-import { type Blocker, LockTimeoutError } from '../errors.ts'
+import { logSlowAnswers, report } from '../diagnostics.ts'
+import { type Blocker, type EndedWait, LockTimeoutError } from '../errors.ts'
+import type { Slowness } from '../lease/slow-answers.ts'
 import type { ContenderInfo } from './queue.ts'
 
 /** A place in the queue, as in the last list. */
@@ -38,6 +39,8 @@ export class Wait {
   readonly #since: number
   /** The last contender that had to wait. */
   #contender: Waiter | undefined
+  /** The last contender that was first in line, but had no lease yet; and how slow its last proof was. */
+  #proving: { readonly contender: Waiter; readonly slowness: Slowness | undefined } | undefined
 
   constructor(subject: Subject, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
     this.mayTimeOut = mayTimeOut
@@ -49,6 +52,7 @@ export class Wait {
   /** `ahead` makes the paths of the contenders ahead, oldest first. */
   queued(contender: Waiter, ahead: () => readonly string[]): void {
     this.#contender = contender
+    this.#proving = undefined
     const place = () => {
       const paths = ahead()
       return { position: paths.length, ahead: paths }
@@ -56,6 +60,15 @@ export class Wait {
     const { zk, path, kind } = this.#subject
     report(zk, 'zk:queued', kind, () => ({ path, ...place() }))
     this.#onQueued?.(place())
+  }
+
+  /** The contender is first in line, and proves its lease. `slowness` says that it was proven too late. */
+  proving(contender: Waiter, slowness: Slowness | undefined): void {
+    const { zk, path, kind } = this.#subject
+    const isFirst = this.#proving?.contender !== contender || this.#proving.slowness === undefined
+    // A new contender keeps what is known of the answers.
+    this.#proving = { contender, slowness: slowness ?? this.#proving?.slowness }
+    if (slowness !== undefined && isFirst) logSlowAnswers(zk, kind, { path, ...slowness })
   }
 
   /** The caller gets this hold. Reports how long the caller has waited. */
@@ -69,9 +82,11 @@ export class Wait {
     const { path, zk } = this.#subject
     const at = zk.runtime.wallNow()
     const { ahead, blocker } = this.#contender ?? {}
+    const proof: EndedWait['proof'] = this.#proving && (this.#proving.slowness ?? 'unfinished')
     return new LockTimeoutError(path, timeout, {
       at,
       ahead,
+      proof,
       blocker: blocker && this.#asBlocker(blocker),
     })
   }

@@ -49,6 +49,8 @@ export class SessionDriver implements Session {
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closeCalls: (() => void)[] = []
+  /** Waits for the answers to what was sent by a time. */
+  #touching: readonly { readonly sent: number; readonly resolve: () => void }[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
   /** The bytes of all earlier pieces of memory. */
@@ -122,6 +124,16 @@ export class SessionDriver implements Session {
 
   get connection(): Connection | undefined {
     return this.#connection
+  }
+
+  /**
+   * Touches the session twice, by a heartbeat that is sent as soon as all earlier requests are answered. Resolves when the server
+   * has answered it, or when the connection is lost. A lease can be counted from then.
+   */
+  async touch(): Promise<void> {
+    await this.#allAnswered()
+    this.#run(this.#machine.touch(this.#now()))
+    await this.#allAnswered()
   }
 
   /** The fields of an error that is made here. */
@@ -319,6 +331,7 @@ export class SessionDriver implements Session {
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
+        this.#settleTouching(Infinity)
         this.#link.endProbe()
         const reason = () => output.error ?? (this.signal.reason as Error)
         this.telemetry.lost(reason, connection?.server, this, this.#time)
@@ -338,6 +351,20 @@ export class SessionDriver implements Session {
         this.#anomalies++
         return this.telemetry.anomaly(output.what, this)
     }
+  }
+
+  /** Resolves when everything is answered that was sent by now, or when the connection is lost. */
+  #allAnswered(): Promise<void> {
+    const sent = this.#now()
+    if (this.#connection === undefined || this.#machine.answeredBefore > sent) return Promise.resolve()
+    return new Promise((resolve) => (this.#touching = [...this.#touching, { sent, resolve }]))
+  }
+
+  #settleTouching(before: number): void {
+    if (this.#touching.length === 0) return
+    const settled = this.#touching.filter(({ sent }) => sent < before)
+    this.#touching = this.#touching.filter(({ sent }) => sent >= before)
+    for (const { resolve } of settled) resolve()
   }
 
   #dial(target: Target): void {
@@ -369,6 +396,7 @@ export class SessionDriver implements Session {
     this.telemetry.received(bytes, this, now)
     const outputs = this.#machine.received(bytes, now)
     this.#connection?.touches.answered(this.#machine.answeredBefore, now)
+    this.#settleTouching(this.#machine.answeredBefore)
     return outputs
   }
 

@@ -179,6 +179,12 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
+  /** Sends a heartbeat now, unless one is under way. */
+  touch(now: number): readonly Output[] {
+    if (isEstablished(this.#state) && !this.#timing.isPinging) this.#ping(now)
+    return this.takeOutputs()
+  }
+
   // --- reports of the driver ------------------------------------------------------------------------------------
 
   /** A look-up has found these addresses. They are for the attempt that waits for them, or else for the next one. */
@@ -327,7 +333,10 @@ export class SessionMachine {
   }
 
   #keepUp(now: number): void {
-    if (now < this.#timing.pingAt) return
+    if (now >= this.#timing.pingAt) this.#ping(now)
+  }
+
+  #ping(now: number): void {
     this.#timing.pinged(now, pings.length)
     this.pipeline.urgent(pings)
   }

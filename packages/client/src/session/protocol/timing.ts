@@ -105,8 +105,13 @@ export class Timing {
     }
   }
 
+  /** Whether a ping is unanswered. */
+  get isPinging(): boolean {
+    return this.#pingedAt < Infinity
+  }
+
   get pingAt(): number {
-    if (this.#pingedAt < Infinity) return Infinity
+    if (this.isPinging) return Infinity
     const { identity } = this.#of
     // The shortest timeout is used: a touch of an earlier connection may reach the leader late and restore a shorter timeout
     // (ExpiryQueue.update can also shorten the session).
