@@ -1,6 +1,7 @@
-import { type ACL, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { type ACL, type CallOptions, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
 import { createWithParents } from './calls/create-with-parents.ts'
+import { inHeir } from './calls/heirs.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import { NodeVanished } from './calls/node-vanished.ts'
 import { pinnedTo, retry } from './calls/retry.ts'
@@ -36,14 +37,12 @@ export class EphemeralNode {
     }
   }
 
-  /** Deletes it, and repeats this until it is confirmed or the session has ended. */
+  /** Deletes it, and repeats this until it is confirmed or a server has ended the session: see `heirOf`. */
   async delete(): Promise<void> {
-    const { bound } = SessionOptions.of(this.session)
-    const deleting = (options: typeof bound) => retry(this.#zk, () => this.#zk.delete(this.path, options))
+    const deleting = (options: CallOptions) => retry(this.#zk, () => this.#zk.delete(this.path, options))
     try {
-      await ifMissing(deleting, bound, undefined)
+      await inHeir(this.#zk, this.session, (heir) => ifMissing(deleting, SessionOptions.of(heir).bound, undefined))
     } catch (error) {
-      if (this.session.signal.aborted) return
       logWith(this.#zk, 'error', 'a node cannot be deleted', () => ({ node: this.path, err: error }))
     }
   }

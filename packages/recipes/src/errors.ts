@@ -93,6 +93,8 @@ export interface EndedWait {
   readonly blocker?: Blocker | undefined
   /** @internal It was first in line, and its lease was not proven yet, or each time too late. */
   readonly proof?: Slowness | 'unfinished' | undefined
+  /** @internal Why answers may be missing, if that is known. */
+  readonly trouble?: string | undefined
 }
 
 /** The caller was not granted in time. Its place in the queue has been given up. */
@@ -235,12 +237,11 @@ function explainPermits(permits: number | undefined, stored: number | Uint8Array
   )
 }
 
-function placeOf({ ahead, blocker, at, proof }: EndedWait): string {
+function placeOf({ ahead, blocker, at, proof, trouble = 'is the ensemble reachable?' }: EndedWait): string {
   if (proof === 'unfinished') return 'it was first in line, but its lease was not proven in this time: answers are slow'
   if (proof !== undefined) return `it was first in line, but ${explainSlowness(proof)}`
-  if (ahead === undefined) return 'no contender was seen ahead; is the ensemble reachable?'
-  if (ahead.length === 0)
-    return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
+  if (ahead === undefined) return `no contender was seen ahead; ${trouble}`
+  if (ahead.length === 0) return `no contender is ahead any more, but no answer confirmed it; ${trouble}`
   if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = blocker
   const owner = sessionId === 0n ? 'a node of no session, which no client releases' : `session ${hex(sessionId)}`

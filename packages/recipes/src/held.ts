@@ -1,6 +1,7 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
 import { Task } from './deadlock/task.ts'
+import type { Owner } from './queue/owners.ts'
 import { type OwnNodes, parentOf } from './queue/own-node.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
@@ -19,13 +20,6 @@ interface Loss {
   readonly cause: unknown
   /** If the holder ended the hold, it is made at the first use. Otherwise it is made at once, so its stack shows the loss. */
   error: LockLostError | undefined
-}
-
-/** The object that owns the node, and deletes it. */
-export interface Owner {
-  readonly session: Session
-  /** Deletes the node. Goes on in the background until that is confirmed, or the session has ended. Idempotent. */
-  leave(): Promise<void>
 }
 
 /**

@@ -3,12 +3,14 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
 import { deleteOwn, type OwnNode, type OwnNodes } from './queue/own-node.ts'
+import { ownerLeaves, replaceOwner } from './queue/owners.ts'
 import type { NodeOptions } from './queue/protected-create.ts'
 import { checkCall } from './checks.ts'
 import { LockLostError } from './errors.ts'
 import { firstLease } from './lease/lease-renewal.ts'
 import { SlowAnswers } from './lease/slow-answers.ts'
-import { Held, type Owner } from './held.ts'
+import { Held } from './held.ts'
+import type { Owner } from './queue/owners.ts'
 import { endReason } from './lease/lease-keeper.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import type { Lease } from './lease/lease.ts'
@@ -61,7 +63,7 @@ export class WriteHeld extends Held {
     const { runtime } = this.#queue.zk
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
-    const owner = { session, leave: () => reading.leave() }
+    replaceOwner(this.#owner, reading)
     const late = () => new KeeperError('RequestTimeout', { op: 'downgrade', path: this.path })
     const limit = new WaitLimit(runtime, {
       signals: [signal, session.signal],
@@ -72,7 +74,7 @@ export class WriteHeld extends Held {
     try {
       const grant = await limit.during(reading.make())
       const lease = await firstLease(this.#queue.zk, session, grant, this.#options, { limit })
-      const held = new Held(this.#queue.zk, owner, grant.nodes, lease, this.#options)
+      const held = new Held(this.#queue.zk, reading, grant.nodes, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
       return held
@@ -90,21 +92,21 @@ export class WriteHeld extends Held {
 }
 
 /** Replaces the writer's node by the reader's node, in one transaction. */
-class Downgrade {
+class Downgrade implements Owner {
+  readonly session: Session
   readonly #zk: ZooKeeper
   readonly #queue: Queue
-  readonly #session: Session
   readonly #writer: string
   /** The reader's node. Its token is the writer's: the czxid of the reader's node is above the tokens of contenders behind. */
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
-  #leaving: Promise<unknown> | undefined
+  #leaving: Promise<void> | undefined
 
   constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions & HoldTerms) {
     const name = successorName(writer.name)
     this.#zk = queue.zk
     this.#queue = queue
-    this.#session = session
+    this.session = session
     this.#writer = writer.path
     this.#node = { ...writer, name, path: queue.pathOf(name.name) }
     this.#options = options
@@ -114,36 +116,36 @@ class Downgrade {
     for (;;) {
       if (this.#leaving !== undefined) throw new NodeVanished()
       // Usually a touch from the writer's time is recent enough. If not, `firstLease` proves a lease after the transaction.
-      const touch = knownTouch(this.#zk, this.#session, this.#options)
+      const touch = knownTouch(this.#zk, this.session, this.#options)
       if (await this.#isCommitted()) {
-        const isOnThisConnection = touch?.connection === this.#session.connection
+        const isOnThisConnection = touch?.connection === this.session.connection
         return { nodes: [this.#node], touch: isOnThisConnection ? touch : undefined }
       }
     }
   }
 
   /** Deletes both nodes, or the one that exists. Goes on in the background until that is confirmed. */
-  async leave(): Promise<void> {
+  leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
-      this.#session.waitUntil(this.#leaving)
+      ownerLeaves(this, this.#leaving)
     }
-    await this.#leaving
+    return this.#leaving
   }
 
   /** Deletes the writer's node first. After that, a transaction that is still under way fails. */
   async #remove(): Promise<void> {
     try {
-      await deleteOwn(this.#queue, this.#session, this.#writer)
+      await deleteOwn(this.#queue, this.session, this.#writer)
     } finally {
-      await deleteOwn(this.#queue, this.#session, this.#node.path)
+      await deleteOwn(this.#queue, this.session, this.#node.path)
     }
   }
 
   /** Sends the transaction. Returns whether it was committed; false means that it must be tried again. */
   async #isCommitted(): Promise<boolean> {
     const { data, acl } = this.#options
-    const session = this.#session
+    const { session } = this
     const { path } = this.#node
     try {
       await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })
@@ -163,7 +165,7 @@ class Downgrade {
 
   /** Whether the reader's node exists and belongs to our session. */
   async #exists(): Promise<boolean> {
-    const session = this.#session
+    const { session } = this
     const stat = await retry(this.#zk, () => this.#zk.exists(this.#node.path, { session }))
     return stat?.ephemeralOwner === session.id
   }

@@ -1,5 +1,6 @@
 import type { ZooKeeper } from '@zk/client'
-import { Held, type Owner } from '../held.ts'
+import { Held } from '../held.ts'
+import type { Owner } from '../queue/owners.ts'
 import type { HoldTerms } from '../hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
 import { type OwnNodes, parentOf } from '../queue/own-node.ts'

@@ -8,6 +8,7 @@ import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
+import { ownerLeaves } from './owners.ts'
 import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
@@ -143,14 +144,14 @@ export class Contender {
   }
 
   /**
-   * Deletes the nodes. Resolves when that is confirmed, or when the session has ended. If a server refuses, it rejects and goes
+   * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `deleteOwn`. If a server refuses, it rejects and goes
    * on in the background. Idempotent.
    */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
       // `detach` must wait: otherwise a session that is resumed later would still have the node.
-      this.session.waitUntil(this.#leaving)
+      ownerLeaves(this, this.#leaving)
     }
     return this.#leaving
   }
@@ -284,6 +285,7 @@ export class Contender {
   }
 
   #vanished(): never {
+    this.session.signal.throwIfAborted()
     this.session.detaching.throwIfAborted()
     throw new NodeVanished()
   }
@@ -296,8 +298,9 @@ export class Contender {
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
     // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
-    // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed.
-    if (nodes === undefined) return
+    // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
+    // ended with the session.
+    if (nodes === undefined) return this.session.signal.aborted ? await this.deleteLate() : undefined
     const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
     try {
       await deleteAll(this.#zk, this.session, placed)

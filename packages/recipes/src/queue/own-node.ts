@@ -3,6 +3,7 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
+import { heirOf, inHeir } from '../calls/heirs.ts'
 import { retry } from '../calls/retry.ts'
 import { SessionOptions } from '../calls/session-options.ts'
 
@@ -49,7 +50,7 @@ export function deleteAll(zk: ZooKeeper, session: Session, nodes: readonly Place
 async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly Placed[]): Promise<void> {
   const deleting = nodes.map(({ path }) => op.delete(path))
   try {
-    await zk.multi(deleting, SessionOptions.of(session).bound)
+    await inHeir(zk, session, (heir) => zk.multi(deleting, SessionOptions.of(heir).bound))
     return
   } catch {
     // One is gone, or the answer is lost: each by itself then.
@@ -59,44 +60,47 @@ async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly P
 }
 
 /**
- * Deletes the node, and repeats this until it is confirmed, or until the session has ended. If a server refuses the delete, it
- * rejects, but goes on in the background: contenders would wait for an orphan as long as the session lives. The refusal is also
- * reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
+ * Deletes the node, and repeats this until it is confirmed, or until a server has ended the session, which deletes it. If the client
+ * itself has given the session up, it goes on in the next one (`heirOf`). If a server refuses the delete, it rejects, but goes on in
+ * the background: contenders would wait for an orphan as long as the session lives. The refusal is also reported on `zk:orphan`,
+ * since an acquire that was aborted or timed out has already settled.
  */
 export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
+  const { zk } = folder
   try {
-    await deleteNode(folder, session, path)
+    await inHeir(zk, session, (heir) => deleteNode(folder, heir, path))
   } catch (refusal) {
-    if (await isOver(folder, session, path, refusal)) return
     const error = KeeperError.is(refusal, 'NoAuth') ? withoutRight(folder, path, refusal) : refusal
     const { kind } = folder.parse(nameIn(path))!
-    report(folder.zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
+    report(zk, 'zk:orphan', kind.name, () => ({ path: folder.recipePath, node: path, error }))
     void deleteAgain(folder, session, path)
     throw error
   }
 }
 
 async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
-  for (;;) {
-    await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
+  const { zk } = folder
+  for (let heir = heirOf(zk, session); heir !== undefined; heir = heirOf(zk, session)) {
+    await pause(zk.runtime, REFUSED_PAUSE, heir.signal)
     try {
-      return await deleteNode(folder, session, path)
-    } catch (refusal) {
-      if (await isOver(folder, session, path, refusal)) return
+      return await inHeir(zk, session, (present) => deleteNode(folder, present, path))
+    } catch {
+      // It is refused again.
     }
   }
 }
 
-function deleteNode({ zk }: Folder, session: Session, path: string): Promise<void> {
-  return retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
-}
-
-/** Whether nothing is left to delete, although a delete failed with this error. */
-async function isOver(folder: Folder, session: Session, path: string, error: unknown): Promise<boolean> {
-  // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
-  const mayBeGone = KeeperError.is(error, 'NoAuth')
-  const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
-  return isGone || session.signal.aborted
+/** Rejects if a server refuses it although the node exists, or if the session ends. */
+async function deleteNode(folder: Folder, session: Session, path: string): Promise<void> {
+  const { zk } = folder
+  try {
+    await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
+  } catch (error) {
+    if (KeeperError.is(error, 'NoNode')) return
+    // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
+    if (KeeperError.is(error, 'NoAuth') && !(await exists(folder, session, path))) return
+    throw error
+  }
 }
 
 /** Whether the node exists; true if that cannot be found out. */

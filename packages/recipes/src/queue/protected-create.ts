@@ -4,6 +4,7 @@
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
 import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { countAsUsed } from '../calls/count-as-used.ts'
+import { inHeir } from '../calls/heirs.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
@@ -100,13 +101,10 @@ export class ProtectedCreate {
    */
   async deleteLate(): Promise<void> {
     if (this.#unanswered === 0) return
-    const finding = Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue)))
-    const late = await finding.catch((error: unknown) => {
-      // Then the servers delete them.
-      if (this.#session.signal.aborted) return []
-      throw error
+    await inHeir(this.#zk, this.#session, async (heir) => {
+      const late = await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue, heir)))
+      await this.#delete(late.flat())
     })
-    await this.#delete(late.flat())
   }
 
   #createOne(plan: NodePlan): Promise<Created> {
@@ -119,9 +117,12 @@ export class ProtectedCreate {
     const acl = this.#acl
     const creates = plans.map((plan) => op.create(this.#pathOf(plan), plan.data, { mode: MODE, acl }))
     const created = await this.#zk.multi(creates, this.#pinned)
+    // If the read fails, they must be looked for.
+    this.#unanswered++
     // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). One czxid is that of all.
     const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))
-    const first = await this.#own(plans[0]!.queue, nodes[0]!.name)
+    const first = await this.#own(plans[0]!.queue, nodes[0]!.name, this.#session)
+    this.#unanswered--
     if (first !== undefined) return nodes.map((node) => ({ ...node, czxid: first.czxid }))
     await this.#delete(nodes.map((node, index) => ({ ...node, queue: plans[index]!.queue })))
     return undefined
@@ -185,11 +186,12 @@ export class ProtectedCreate {
     return oldest?.map(({ queue: _, ...node }) => node) as OwnNodes | undefined
   }
 
-  async #findIn(queue: Queue): Promise<Found[]> {
+  /** `asking` is the session in which the requests are made. */
+  async #findIn(queue: Queue, asking = this.#session): Promise<Found[]> {
     const listing = (options: CallOptions) => retry(this.#zk, () => this.#syncAndList(queue.path, options))
-    const children = (await ifMissing(listing, this.#pinned, undefined)) ?? []
+    const children = (await ifMissing(listing, pinnedTo(asking), undefined)) ?? []
     const mine = children.map((name) => queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
-    const nodes = await Promise.all(mine.map((name) => this.#own(queue, name!)))
+    const nodes = await Promise.all(mine.map((name) => this.#own(queue, name!, asking)))
     return nodes.filter((node) => node !== undefined)
   }
 
@@ -215,9 +217,9 @@ export class ProtectedCreate {
   }
 
   /** Reads a node; undefined if it is gone, or if another session owns it. */
-  async #own(queue: Queue, name: ContenderName): Promise<Found | undefined> {
+  async #own(queue: Queue, name: ContenderName, asking: Session): Promise<Found | undefined> {
     const path = queue.pathOf(name.name)
-    const stat = await retry(this.#zk, () => this.#zk.exists(path, this.#pinned))
+    const stat = await retry(this.#zk, () => this.#zk.exists(path, pinnedTo(asking)))
     return stat?.ephemeralOwner === this.#session.id ? { queue, name, path, czxid: stat.czxid } : undefined
   }
 

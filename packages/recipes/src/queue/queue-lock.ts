@@ -5,9 +5,11 @@ import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '
 import { Contender, type ContenderOptions, type Entries, type Grant } from './contender.ts'
 import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from '../checks.ts'
 import type { OwnNodes } from './own-node.ts'
+import { formerOwnersGone, registerOwner } from './owners.ts'
 import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
-import { Held, isAbortOf, type Owner } from '../held.ts'
+import { Held, isAbortOf } from '../held.ts'
+import type { Owner } from './owners.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
@@ -47,6 +49,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   readonly #subject: Subject
   readonly #options: QueueLockOptions
   readonly #toHeld: ToHeld<H>
+  /** The paths of its queues in the ensemble. */
+  readonly #folders: readonly string[]
 
   /** `subject` is what is reported. */
   constructor(subject: Subject, entries: Entries, options: QueueLockOptions, toHeld: ToHeld<H>) {
@@ -55,6 +59,9 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     this.#subject = subject
     this.#options = options
     this.#toHeld = toHeld
+    // A view of the client may have another chroot.
+    const chroot = this.#zk.chroot === '/' ? '' : this.#zk.chroot
+    this.#folders = entries.map(({ queue }) => `${chroot}${queue.path}`)
   }
 
   /** One queue. */
@@ -75,7 +82,9 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       for (;;) {
         const contender = this.#contender(wait)
         try {
-          const held = await this.#hold(contender, contender.compete(), { wait, limit }, options)
+          const former = formerOwnersGone(this.#zk, this.#folders)
+          const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
+          const held = await this.#hold(contender, competing, { wait, limit }, options)
           if (held?.isHeld()) return wait.ended(held)
         } catch (error) {
           const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
@@ -101,6 +110,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       contender.prepare()
+      const former = formerOwnersGone(this.#zk, this.#folders)
+      if (former !== undefined) await limit.during(former)
       // The list is read before a node is created: if there is a blocker, no node is needed.
       if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), { wait, limit }, options)
@@ -136,6 +147,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     { onSuspended, onResumed }: HoldListeners,
   ): Promise<H | undefined> {
     let held: H | undefined
+    registerOwner(contender, this.#folders)
     const leave = () => void contender.leave().catch(() => {})
     const unlisten = onAbort(contender.session.detaching, leave)
     try {

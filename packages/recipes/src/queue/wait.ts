@@ -1,5 +1,5 @@
 // The wait of a caller, which may use several contenders one after the other.
-import type { Session, ZooKeeper } from '@zk/client'
+import type { Connection, Session, ZooKeeper } from '@zk/client'
 import { logSlowAnswers, report } from '../diagnostics.ts'
 import { type Blocker, type EndedWait, LockTimeoutError } from '../errors.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
@@ -37,6 +37,8 @@ export class Wait {
   readonly #subject: Subject
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
+  /** The connection at the beginning. */
+  readonly #connection: Connection | undefined
   /** The last contender that had to wait. */
   #contender: Waiter | undefined
   /** The last contender that was first in line, but had no lease yet; and how slow its last proof was. */
@@ -47,6 +49,7 @@ export class Wait {
     this.#subject = subject
     this.#onQueued = onQueued
     this.#since = subject.zk.runtime.now()
+    this.#connection = subject.zk.session.connection
   }
 
   /** `ahead` makes the paths of the contenders ahead, oldest first. */
@@ -87,8 +90,18 @@ export class Wait {
       at,
       ahead,
       proof,
+      trouble: this.#trouble,
       blocker: blocker && this.#asBlocker(blocker),
     })
+  }
+
+  /** Why answers may be missing. */
+  get #trouble(): string | undefined {
+    const { state, session } = this.#subject.zk
+    if ('error' in state && state.error !== undefined) return `the client has no connection: ${state.error.message}`
+    if (this.#connection?.signal.aborted !== true) return undefined
+    const { message } = this.#connection.signal.reason as Error
+    return `the connection was lost meanwhile: ${message} (${session.timeout / 1_000} s)`
   }
 
   #asBlocker({ path, label, sessionId, since }: ContenderInfo): Blocker {

@@ -82,9 +82,9 @@ export class Leases implements Folder {
     return holders.map((holder, position) => describedInJson({ ...holder, position }))
   }
 
-  /** Reads the nodes. Those that are gone, or belong to another session, are left out. */
-  async own(names: readonly ContenderName[], session: Session): Promise<OwnNode[]> {
-    const { pinned } = SessionOptions.of(session)
+  /** Reads the nodes, in the session `asking`. Those that are gone, or belong to another session, are left out. */
+  async own(names: readonly ContenderName[], session: Session, asking = session): Promise<OwnNode[]> {
+    const { pinned } = SessionOptions.of(asking)
     const reading = names.map(async (name) => {
       const path = this.pathOf(name.name)
       const stat = await retry(this.zk, () => this.zk.exists(path, pinned))

@@ -21,10 +21,12 @@
 // node in `locks` is gone.
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
+import { inHeir } from '../calls/heirs.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
 import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
+import { ownerLeaves } from '../queue/owners.ts'
 import type { Entry } from '../queue/line.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../queue/queue-lock.ts'
@@ -111,11 +113,11 @@ export class PermitContender implements Competitor {
     return node && (await this.#takeIfFree(node))
   }
 
-  /** Deletes its nodes, in the background until that is confirmed or the session has ended. Idempotent. */
+  /** Deletes its nodes, in the background until that is confirmed: see `deleteOwn`. Idempotent. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
-      this.session.waitUntil(this.#leaving)
+      ownerLeaves(this, this.#leaving)
     }
     return this.#leaving
   }
@@ -262,6 +264,7 @@ export class PermitContender implements Competitor {
 
   #throwIfLeaving(): void {
     if (this.#leaving === undefined) return
+    this.session.signal.throwIfAborted()
     this.session.detaching.throwIfAborted()
     throw new NodeVanished()
   }
@@ -278,15 +281,13 @@ export class PermitContender implements Competitor {
     await this.#leases.delete(nodes, this.session)
   }
 
-  /** None when the session is over. */
+  /** None if they have gone with the session. */
   async #made(uuid: string): Promise<OwnNode[]> {
-    try {
-      const names = await this.#leases.list(this.#pinned)
-      return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session)
-    } catch (error) {
-      if (this.session.signal.aborted) return []
-      throw error
-    }
+    const made = await inHeir(this.#zk, this.session, async (heir) => {
+      const names = await this.#leases.list(pinnedTo(heir))
+      return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session, heir)
+    })
+    return made ?? []
   }
 
   #unwatch(): void {

@@ -57,6 +57,7 @@ export class SessionDriver implements Session {
   #frameBytesTaken = 0
   #connection: OwnConnection | undefined
   #wasConnected = false
+  #wasEndedByServer = false
   /** When the last ConnectRequest was sent. */
   #handshakeSentAt: Timestamp
   #anomalies = 0
@@ -115,6 +116,16 @@ export class SessionDriver implements Session {
 
   waitUntil(work: Promise<unknown>): void {
     this.#pendingWork.add(work)
+  }
+
+  /** The same object in all sessions of a client. */
+  get client(): object {
+    return this.telemetry
+  }
+
+  /** Whether the session has ended although no server has said so. */
+  get mayLiveOn(): boolean {
+    return this.isOver && !this.#wasEndedByServer
   }
 
   /** Whether the session has ended. */
@@ -401,7 +412,8 @@ export class SessionDriver implements Session {
   }
 
   #end(ended: Extract<Output, { type: 'ended' }>): void {
-    const { reason, server, cause } = ended
+    const { reason, byServer, server, cause } = ended
+    this.#wasEndedByServer = byServer
     this.#timer.stop()
     this.telemetry.ended(ended, this, () => this.#now())
     // Before the signal aborts, the client opens its next session: listeners of the signal find it.

@@ -1,0 +1,67 @@
+// The contenders of each client, by session. When the client has given a session up, the ensemble may keep the nodes of that
+// session for longer. A contender in the next session waits until those in its own queues are deleted: otherwise it would
+// wait for nodes of its own client.
+import type { Session, ZooKeeper } from '@zk/client'
+import { internalsOf } from '@zk/client/internal'
+import { memoized } from '../memoized.ts'
+
+/** The object that owns nodes, and deletes it. */
+export interface Owner {
+  readonly session: Session
+  /** Deletes its nodes: see `deleteOwn`. Goes on in the background until that is confirmed. Idempotent. */
+  leave(): Promise<void>
+}
+
+/** The owners of nodes in a session, and the folders in which the nodes are. */
+type OwnersOf = Map<Session, Map<Owner, readonly string[]>>
+
+/** By client: all its sessions have the same object `client`. */
+const ofClients = new WeakMap<object, OwnersOf>()
+
+const clientOf = (session: Session): object => internalsOf(session).client
+
+/** From now on it may have nodes in these folders, until it has left. */
+export function registerOwner(owner: Owner, folders: readonly string[]): void {
+  const sessions = memoized(ofClients, clientOf(owner.session), (): OwnersOf => new Map())
+  memoized(sessions, owner.session, () => new Map<Owner, readonly string[]>()).set(owner, folders)
+}
+
+/** Another object owns its nodes now. */
+export function replaceOwner(owner: Owner, successor: Owner): void {
+  const owners = ofClients.get(clientOf(owner.session))?.get(owner.session)
+  const folders = owners?.get(owner)
+  if (folders === undefined) return
+  owners!.delete(owner)
+  owners!.set(successor, folders)
+}
+
+/** Its nodes are being deleted: `detach` waits for that, and it is an owner until then. */
+export function ownerLeaves(owner: Owner, leaving: Promise<void>): void {
+  const { session } = owner
+  session.waitUntil(leaving)
+  const forget = () => {
+    const sessions = ofClients.get(clientOf(session))
+    const owners = sessions?.get(session)
+    owners?.delete(owner)
+    if (owners?.size === 0) sessions!.delete(session)
+  }
+  leaving.then(forget, forget)
+}
+
+/**
+ * Resolves when owners of former sessions of this client have left these folders; undefined if there are none. Their deletes
+ * are sent before this returns, unless an earlier request for them is still under way.
+ */
+export function formerOwnersGone({ session }: ZooKeeper, folders: readonly string[]): Promise<void> | undefined {
+  const sessions = ofClients.get(clientOf(session))
+  if (sessions === undefined || sessions.size === (sessions.has(session) ? 1 : 0)) return undefined
+  const leaving: Promise<void>[] = []
+  for (const [former, owners] of sessions) {
+    if (former === session || !internalsOf(former).mayLiveOn) continue
+    for (const [owner, its] of owners) {
+      // A delete that is refused is reported by the owner.
+      if (its.some((folder) => folders.includes(folder))) leaving.push(owner.leave().catch(() => {}))
+    }
+  }
+  return leaving.length === 0 ? undefined : Promise.all(leaving).then(() => {})
+}
