@@ -8,6 +8,7 @@ export type {
   GarbageOptions,
   LossOptions,
   MergeOptions,
+  ReplaceSessionOptions,
   SplitOptions,
 } from './connection/faults.ts'
 export type { History, HistoryFilter, HistoryLimits } from './connection/history.ts'

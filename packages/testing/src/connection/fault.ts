@@ -20,6 +20,7 @@ export type Fault =
   | { readonly type: 'delayRequest'; readonly ms: number }
   | { readonly type: 'delayReply'; readonly ms: number }
   | { readonly type: 'fail'; readonly err: number }
+  | { readonly type: 'replaceSession' }
   | { readonly type: 'garbage'; readonly bytes: Uint8Array }
   | { readonly type: 'split'; readonly at: number; readonly ms: number }
   | { readonly type: 'merge'; readonly ms: number }
@@ -32,6 +33,7 @@ const STRIKES_REQUEST: { readonly [Type in Fault['type']]: boolean } = {
   delayRequest: true,
   delayReply: false,
   fail: true,
+  replaceSession: false,
   garbage: false,
   split: false,
   merge: false,

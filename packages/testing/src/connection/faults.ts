@@ -4,6 +4,7 @@ import {
   type Ending,
   type Fault,
   type FaultMatch,
+  type Matcher,
   matcher,
   opsOf,
   show,
@@ -56,7 +57,11 @@ export interface MergeOptions extends FaultMatch {
   ms?: number | undefined
 }
 
+/** The handshakes that are answered with another session. */
+export type ReplaceSessionOptions = Omit<FaultMatch, 'op' | 'path'>
+
 const MATCH = ['op', 'path', 'session', 'member', 'nth', 'times'] as const
+const MATCH_RESUME = ['session', 'member', 'nth', 'times'] as const
 const ENDINGS: readonly Ending[] = ['end', 'reset', 'halfOpen', 'open']
 
 /**
@@ -119,6 +124,15 @@ export class Faults {
       }
       return { err }
     })
+  }
+
+  /**
+   * A handshake that resumes a session is answered with a new session, as by a server that has forgotten the old one (ClickHouse
+   * Keeper does this). The old session lives on until it expires. Handshakes of new sessions do not match.
+   */
+  replaceSession(options: ReplaceSessionOptions = {}): FaultRule {
+    checkKeys('replaceSession', options, MATCH_RESUME)
+    return this.#add('replaceSession', { ...options, op: 'connect' }, [], () => ({}))
   }
 
   /** The request is executed, but bytes that are not a reply come in place of its reply. */
@@ -184,7 +198,10 @@ export class Faults {
       throw new TypeError(`${type}: an event has no request; it can be lost or delayed as a reply`)
     }
     const fault = { type, ...details() } as unknown as Fault
-    const rule = new FaultRule(fault, matcher(options, this.#members), { nth, times }, (spent) => {
+    const matches = matcher(options, this.#members)
+    const matchesFault: Matcher =
+      type === 'replaceSession' ? (subject) => subject.session !== 0n && matches(subject) : matches
+    const rule = new FaultRule(fault, matchesFault, { nth, times }, (spent) => {
       this.#rules = this.#rules.filter((other) => other !== spent)
     })
     this.#rules.push(rule)

@@ -15,7 +15,7 @@ export interface Handshake {
 
 export const EXPIRED: EstablishedSession = { sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16), readOnly: false }
 
-export function handshake({ request }: ConnectMessage, takenAt: number, rule: FaultRule | undefined): Handshake {
+export function handshake(request: ConnectMessage['request'], takenAt: number, rule: FaultRule | undefined): Handshake {
   return { isOldClient: request.readOnly === undefined, isNewSession: request.sessionId === 0n, takenAt, rule }
 }
 

@@ -263,10 +263,11 @@ export class ServerConnection implements Connection {
 
   #readHandshake(frame: Uint8Array): void {
     const message = decodeClientFrame(frame, true) as ConnectMessage
-    const { request } = message
-    const rule = this.#ruleFor('connect', () => [], request.sessionId)
+    const rule = this.#ruleFor('connect', () => [], message.request.sessionId)
     this.log.received(message, frame.byteLength, rule)
-    this.#handshake = handshake(message, this.port.host.now, rule)
+    const isReplaced = rule?.fault.type === 'replaceSession'
+    const request = isReplaced ? { ...message.request, sessionId: 0n } : message.request
+    this.#handshake = handshake(request, this.port.host.now, rule)
     this.#strike(rule, () => {
       this.#state = 'handshaking'
       if (refusalOf(rule) !== undefined) {

@@ -17,6 +17,8 @@ export function strikeRequest(
   switch (fault.type) {
     // The request is answered when all earlier ones are.
     case 'fail':
+    // The handshake is answered as that of a new session.
+    case 'replaceSession':
     // These strike the reply.
     case 'loseReply':
     case 'drop':
@@ -52,6 +54,10 @@ export function strikeReply(rule: FaultRule | undefined, bytes: Uint8Array, outg
     case 'delayRequest':
     case 'fail':
       return outgoing.send(bytes)
+    // The reply is already about another session.
+    case 'replaceSession':
+      outgoing.send(bytes)
+      break
     case 'loseReply':
       lose(fault.connection)
       break

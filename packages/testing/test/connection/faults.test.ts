@@ -216,6 +216,30 @@ describe('fail', () => {
   })
 })
 
+describe('replaceSession', () => {
+  test('answers a resume with a new session, and leaves the old one', () => {
+    const bench = new Bench()
+    const first = bench.connect()
+    const { passwd } = first.connected!
+    const rule = bench.model.faults.replaceSession()
+    // The handshake of a new session does not match.
+    const other = bench.connect()
+    const again = bench.dial()!
+    again.handshake({ sessionId: first.session, passwd })
+    expect([first.session, other.session, 0n]).not.toContain(again.session)
+    expect(again.connected!.timeOut).toBe(4_000)
+    again.ask('create', node('/mine', 1))
+    expect(bench.model.nodes.get('/mine')!.stat.ephemeralOwner).toBe(again.session)
+    expect([first.closed, rule.count]).toEqual([undefined, 1])
+    expect(bench.model.sessions.list()).toHaveLength(3)
+  })
+
+  test('rejects an operation or a path: only handshakes are struck', () => {
+    const { faults } = serving()
+    expect(() => faults.replaceSession({ op: 'create' } as object)).toThrow('replaceSession: unknown option op')
+  })
+})
+
 test('garbage comes in place of the reply', () => {
   const { client, faults } = serving()
   faults.garbage({ op: 'exists', bytes: Uint8Array.of(0, 0, 0, 0x10, 1, 2, 3) })
