@@ -10,6 +10,7 @@ test.each([
   ['ping', 10_000],
   ['request', 30_000],
   ['close', 15_000],
+  ['farewell', 1_000],
   ['reconnect', 1_000],
   ['probe', 1_000],
   ['renew', 1_000],
@@ -18,7 +19,7 @@ test.each([
 })
 
 test('deadlines has no deadline besides these', () => {
-  expect(Object.keys(deadlines)).toHaveLength(12)
+  expect(Object.keys(deadlines)).toHaveLength(13)
 })
 
 test.each([1, 3, 5, 30])('deadlines.connect lets %i servers be tried within T', (servers) => {

@@ -66,54 +66,48 @@ describe('readConnectResponse', () => {
     const frame = bodyOf(connectReply({ timeOut: 4_000 }))
     expect(frame).toHaveLength(37)
     const expected = { protocolVersion: 0, timeOut: 4_000, sessionId: SESSION_ID, passwd, readOnly: false }
-    expect(readConnectResponse(frame, 0n)).toEqual(expected)
-    expect(readConnectResponse(frame.subarray(0, 36), 0n)).toEqual(expected)
+    expect(readConnectResponse(frame)).toEqual(expected)
+    expect(readConnectResponse(frame.subarray(0, 36))).toEqual(expected)
   })
 
   test('readConnectResponse reads a code in 16 bytes: so a read-only server without local sessions refuses', () => {
     const header = encode(ReplyHeader, { xid: 0, zxid: 0n, err: ErrorCode.NotReadOnly })
     expect(header).toHaveLength(16)
-    expect(() => readConnectResponse(header, 0n)).toThrow('the handshake was refused with code -119')
+    expect(() => readConnectResponse(header)).toThrow('the handshake was refused with code -119')
   })
 
   test.each([0, 1, 15, 17, 19])('readConnectResponse refuses %i bytes', (length) => {
-    expect(() => readConnectResponse(new Uint8Array(length), 0n)).toThrow(
+    expect(() => readConnectResponse(new Uint8Array(length))).toThrow(
       `a handshake cannot be answered with ${length} bytes`,
     )
   })
 
   test.each([20, 35])('readConnectResponse says where %i bytes of a longer answer end', (length) => {
     const frame = bodyOf(connectReply()).subarray(0, length)
-    expect(() => readConnectResponse(frame, 0n)).toThrow('in ConnectResponse.passwd')
+    expect(() => readConnectResponse(frame)).toThrow('in ConnectResponse.passwd')
   })
 
   test('readConnectResponse takes a password of no bytes, or none: 20 bytes', () => {
     for (const passwd of [new Uint8Array(0), null]) {
       const frame = bodyOf(connectReply({ passwd })).subarray(0, 20)
-      expect(readConnectResponse(frame, 0n).passwd).toEqual(passwd)
+      expect(readConnectResponse(frame).passwd).toEqual(passwd)
     }
   })
 
   test.each([0, -1])('readConnectResponse gives a timeout of %i as it is: the session has expired', (timeOut) => {
     const frame = bodyOf(connectReply({ timeOut, sessionId: 0n }))
-    expect(readConnectResponse(frame, SESSION_ID)).toMatchObject({ timeOut, sessionId: 0n })
+    expect(readConnectResponse(frame)).toMatchObject({ timeOut, sessionId: 0n })
   })
 
   test('readConnectResponse refuses a session with id 0', () => {
-    expect(() => readConnectResponse(bodyOf(connectReply({ sessionId: 0n })), 0n)).toThrow('with session id 0')
+    expect(() => readConnectResponse(bodyOf(connectReply({ sessionId: 0n })))).toThrow('with session id 0')
   })
 
   test('readConnectResponse takes ids of any sign', () => {
-    expect(readConnectResponse(bodyOf(connectReply({ sessionId: -5n })), 0n).sessionId).toBe(-5n)
-  })
-
-  test('readConnectResponse refuses another session than the one asked for: an expiry must not be hidden', () => {
-    const frame = bodyOf(connectReply())
-    expect(() => readConnectResponse(frame, 0x9999n)).toThrow('with the id of another session')
-    expect(readConnectResponse(frame, SESSION_ID).sessionId).toBe(SESSION_ID)
+    expect(readConnectResponse(bodyOf(connectReply({ sessionId: -5n }))).sessionId).toBe(-5n)
   })
 
   test('readConnectResponse refuses a read-only server', () => {
-    expect(() => readConnectResponse(bodyOf(connectReply({ readOnly: true })), 0n)).toThrow('the server is read-only')
+    expect(() => readConnectResponse(bodyOf(connectReply({ readOnly: true })))).toThrow('the server is read-only')
   })
 })

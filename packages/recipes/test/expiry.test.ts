@@ -92,6 +92,29 @@ describe('Lock.acquire whose session expires', () => {
     expect(waiting.value.isHeld()).toBe(true)
   })
 
+  test('Lock.acquire waits on, and a hold is lost, when another session is answered, of which nothing stays', async () => {
+    const scene = new Scene()
+    const [zk, waiter] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    const waiting = await scene.start(new Lock(waiter, PATH).acquire())
+    const { session } = zk
+    const former = [zk, waiter].map((each) => each.session.id)
+    const replaced = scene.ensemble.faults.replaceSession({ times: 2 })
+    scene.cut(zk)
+    scene.cut(waiter)
+    // Until the handshakes are answered. From then on it takes no time.
+    while (replaced.count < 2) await scene.world.advance(1)
+    expect([session.signal.aborted, held.isHeld(), waiting.status]).toEqual([true, false, 'pending'])
+    await scene.world.advance(RENEWED)
+    const present = [zk, waiter].map((each) => each.session.id)
+    // Beside the former sessions, which expire, there are only those that the clients have.
+    const sessions = scene.ensemble.sessions.list().map(({ id }) => id)
+    expect(new Set(sessions)).toEqual(new Set([...former, ...present]))
+    await scene.world.advance(session.timeout)
+    expect(waiting.value.isHeld()).toBe(true)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([waiting.value.path])
+  })
+
   test('Lock.acquire rejects with SessionExpired where the client renews no session', async () => {
     const scene = new Scene()
     const holder = await scene.client()

@@ -267,7 +267,7 @@ export class Telemetry {
         this.#states.enter({ name: 'expired', ...this.#ofSession(session) })
         // `sinceReceived` shows the cause: nearly 0 if a server has reported the expiry, 4/3 T or more after local expiry.
         const silence = () => (receivedAt === undefined ? {} : { sinceReceived: now() - receivedAt })
-        const { reason: err } = this.#outage
+        const err = cause ?? this.#outage.reason
         return this.log('error', 'session expired', session, () => ({
           ...silence(),
           ...(err !== undefined && { err }),

@@ -288,6 +288,7 @@ class FuzzCase {
     const { taps } = this.#world
     const codes = taps.flatMap((tap) => tap.codes)
     const timeouts = taps.flatMap(({ timeout }) => timeout ?? [])
+    const sessions = new Set(taps.map(({ session }) => session).filter((session) => session !== undefined))
     const isRefused = codes.some(({ xid, err }) => xid === Xid.auth && err !== 0) || codes.some(isSaslWanted)
     const shortest = Math.min(LONGEST_TIMEOUT, ...timeouts.filter((timeout) => timeout > 0))
     const isJust: Record<string, boolean> = {
@@ -295,6 +296,8 @@ class FuzzCase {
       AuthFailed: isRefused || this.#options.sasl !== undefined,
       SessionExpired:
         timeouts.some((timeout) => timeout <= 0) ||
+        // A server does not know the session, and gave another one.
+        sessions.size > 1 ||
         codes.some(({ err }) => err === ErrorCode.SessionExpired) ||
         this.#world.now() >= EXPIRY * shortest,
       // A credential was not answered for as long as connect may take.

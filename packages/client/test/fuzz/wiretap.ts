@@ -41,6 +41,12 @@ export class Wiretap {
     return handshake === undefined || handshake.bytes.byteLength < 8 ? undefined : handshake.view.getInt32(4)
   }
 
+  /** The session that the handshake gave, if there was one. */
+  get session(): bigint | undefined {
+    const [handshake] = this.#read().frames
+    return handshake === undefined || handshake.bytes.byteLength < 16 ? undefined : handshake.view.getBigInt64(8)
+  }
+
   /** The codes of all frames, wherever they stand: what the server may seem to have sent. */
   get codes(): { readonly xid: number; readonly err: number }[] {
     const { frames } = this.#read()

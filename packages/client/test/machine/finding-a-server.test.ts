@@ -1,6 +1,7 @@
 import { encodeFrame, ReplyHeader } from '@zk/wire'
 import { expect, test } from 'vitest'
 import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
+import { closeOtherSession } from '../../src/session/requests/internal-requests.ts'
 import { connectReply, namesIn, SESSION_ID } from '../support/machine-frames.ts'
 import { read } from '../support/made-requests.ts'
 import {
@@ -157,10 +158,28 @@ test.each([
   ])
 })
 
-test('SessionMachine leaves a server that gives it another session than its own', () => {
+test('SessionMachine ends when a server gives it another session than its own, and closes that one', () => {
   const machine = lost(connected(), 1_000)
-  expect(typesOf(connect(machine, machine.deadline(), { sessionId: 0x9999n }))).toEqual(['hangUp', 'unreached'])
-  expect([nameOf(machine), machine.identity.id]).toEqual(['waiting', SESSION_ID])
+  const outputs = connect(machine, machine.deadline(), { sessionId: 0x9999n })
+  expect(outputs).toMatchObject([
+    { type: 'farewell', bytes: closeOtherSession },
+    // No server has ended our session, so its nodes may live on.
+    {
+      type: 'ended',
+      reason: 'SessionExpired',
+      byServer: false,
+      cause: { message: expect.stringContaining('zk1:2181') },
+    },
+  ])
+  expect([nameOf(machine), machine.identity.id]).toEqual(['ended', SESSION_ID])
+  expect(machine.identity.detached(0n, 0)).toBeUndefined()
+})
+
+test('SessionMachine does not take another session for a confirmed close', () => {
+  const machine = lost(connected(), 1_000)
+  machine.close(1_000)
+  const outputs = connect(machine, machine.deadline(), { sessionId: 0x9999n })
+  expect(outputs.slice(-2)).toMatchObject([{ type: 'farewell' }, { type: 'ended', reason: 'Closed', byServer: false }])
 })
 
 test('SessionMachine gives each server its turn within a connectTimeout below T', () => {

@@ -1,7 +1,7 @@
 // Promise 7: an expired session is never hidden.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
+import { connect, KeeperError, type Logger, type ZooKeeper } from '../../src/index.ts'
 import {
   expired,
   connected,
@@ -503,4 +503,52 @@ test('connect goes on when the session expires before its credentials are answer
   second.reply(await second.expect(OpCode.auth))
   await world.settle()
   expect(connecting.value.session.signal.aborted).toBe(false)
+})
+
+describe('A server that answers with another session', () => {
+  /** The client's session is 5; the server answers the resume with session 6. */
+  async function replaced(world: VirtualWorld) {
+    const lines: { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
+    const logger: Logger = (_, message, fields) => void lines.push({ message, fields })
+    const { zk, server, connection } = await connected(world, { handshake: { sessionId: 5n }, logger })
+    const { session } = zk
+    connection.rst()
+    await world.advance(1_000)
+    const other = await server.accept({ sessionId: 6n })
+    return { zk, server, session, other, lines }
+  }
+
+  test('ZooKeeper ends its session at once, says why, closes the other one, and opens the next', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, session, other, lines } = await replaced(world)
+    expect(session.signal.reason).toMatchObject({ code: 'SessionExpired', sessionId: 5n })
+    const { err } = lines.find(({ message }) => message === 'zk: session expired')!.fields
+    expect(err).toMatchObject({ message: 'zk1:2181 answered with another session: it does not know this one' })
+    const close = await other.expect(OpCode.closeSession)
+    expect([close.xid, other.isClosed]).toEqual([1, false])
+    other.reply(close)
+    await world.settle()
+    expect(other.isClosed).toBe(true)
+    await world.advance(1_000)
+    const next = await server.connection()
+    expect((await next.expectConnect()).sessionId).toBe(0n)
+    next.accept()
+    await world.settle()
+    expect(zk.state.name).toBe('connected')
+  })
+
+  test.each([
+    ['after a second, at a server that does not answer', 'stays', 1_000],
+    ['as soon as the server closes it', 'fin', 0],
+  ] as const)('ZooKeeper closes the connection of the other session %s', async (_, how, after) => {
+    const world = new VirtualWorld()
+    const { zk, other } = await replaced(world)
+    await other.expect(OpCode.closeSession)
+    if (how === 'fin') other.fin()
+    else expect(other.isClosed).toBe(false)
+    await zk.close()
+    await world.advance(after)
+    if (how === 'stays') expect(other.isClosed).toBe(true)
+    expect(world.timers).toBe(0)
+  })
 })

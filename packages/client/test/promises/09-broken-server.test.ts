@@ -330,16 +330,6 @@ describe('A server that breaks the handshake', () => {
     expect((await second.expectConnect()).passwd).toEqual(passwd ?? new Uint8Array(0))
   })
 
-  test('ZooKeeper does not take the id of another session for its own', async () => {
-    const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { handshake: { sessionId: 5n } })
-    connection.rst()
-    await world.advance(1_000)
-    const second = await server.accept({ sessionId: 6n })
-    expect(second.isClosed).toBe(true)
-    expect(zk.session.id).toBe(5n)
-  })
-
   test('ZooKeeper backs off from a server whose every handshake is garbage (W16)', async () => {
     const world = new VirtualWorld()
     const { server, connection } = await connected(world)

@@ -11,6 +11,8 @@ export class ServerLink {
   readonly #dial: Dial
   #connection: RuntimeConnection | undefined
   #writable = true
+  /** The connection that was parted from, and is still open. */
+  #parted: { readonly connection: RuntimeConnection; readonly stopTimer: () => void } | undefined
   #endProbe = () => {}
 
   constructor(runtime: Runtime, tls: TlsSource | undefined) {
@@ -42,13 +44,19 @@ export class ServerLink {
     try {
       connection = this.#dial(target, {
         opened: () => unlessHungUp(() => handler.opened()),
-        received: (bytes) => unlessHungUp(() => handler.received(bytes)),
+        received: (bytes) => {
+          this.#endParting(connection)
+          unlessHungUp(() => handler.received(bytes))
+        },
         drained: () =>
           unlessHungUp(() => {
             this.#writable = true
             handler.drained()
           }),
-        lost: (error) => unlessHungUp(() => lost(error)),
+        lost: (error) => {
+          this.#endParting(connection)
+          unlessHungUp(() => lost(error))
+        },
       })
       this.#connection = connection
     } catch (error) {
@@ -59,6 +67,25 @@ export class ServerLink {
 
   write(bytes: Uint8Array): void {
     this.#writable = this.#connection!.write(bytes)
+  }
+
+  /**
+   * Writes the last bytes. Closes the connection when the server answers or closes it, or after `limit` ms, so that the bytes
+   * arrive. The handler is not called any more.
+   */
+  part(bytes: Uint8Array, limit: number): void {
+    const connection = this.#connection!
+    this.#connection = undefined
+    const stopTimer = this.#runtime.setTimer(limit, () => this.#endParting(connection))
+    this.#parted = { connection, stopTimer }
+    connection.write(bytes)
+  }
+
+  #endParting(connection: RuntimeConnection | undefined): void {
+    if (this.#parted === undefined || this.#parted.connection !== connection) return
+    this.#parted.stopTimer()
+    this.#parted = undefined
+    connection.close()
   }
 
   /** Ends the connection. Its handler is not called any more. */

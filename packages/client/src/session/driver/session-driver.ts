@@ -332,6 +332,9 @@ export class SessionDriver implements Session {
         return void this.#prove(this.#saslClient!, output)
       case 'hangUp':
         return this.#link.hangUp()
+      case 'farewell':
+        this.#link.part(output.bytes, deadlines.farewell())
+        return this.telemetry.sent(output.bytes, this)
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true

@@ -47,6 +47,9 @@ export const deadlines = {
   /** How long close() waits for the server's answer. Without an answer the ephemeral nodes are deleted after T. */
   close: ({ T }: Times) => T / 2,
 
+  /** How long a connection with a session that is not ours waits for the answer to the closeSession: time for a round trip. */
+  farewell: () => 1_000,
+
   /**
    * The upper end of the random pause before the first attempt after a lost connection. The pause is random so that the
    * clients of a dead server do not all connect to another one at once.

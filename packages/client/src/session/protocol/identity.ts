@@ -68,16 +68,16 @@ export class Identity {
     return connectFrame({ lastZxidSeen, timeOut, readOnly: false, sessionId, passwd: NO_PASSWD })
   }
 
-  /** The session does not exist any more. */
+  /** The session does not exist any more, as far as any server will tell. */
   expired(): void {
     this.#isKnownToEnsemble = false
   }
 
   /** Takes the answer to the ConnectRequest. Throws a `ProtocolError` if it is invalid, or if the server cannot be used. */
-  answered(frame: Uint8Array): 'expired' | 'readWrite' | 'readOnly' {
-    const ours = this.#isKnownToEnsemble ? this.id : 0n
-    const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, ours, this.#config.readOnly)
+  answered(frame: Uint8Array): 'expired' | 'otherSession' | 'readWrite' | 'readOnly' {
+    const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, this.#config.readOnly)
     if (timeOut <= 0) return 'expired'
+    if (this.#isKnownToEnsemble && sessionId !== this.id) return 'otherSession'
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.timeout = timeOut

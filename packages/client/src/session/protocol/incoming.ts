@@ -50,14 +50,10 @@ export function readIncoming(body: Reader): Incoming {
 const SHORTEST_CONNECT_RESPONSE = 20
 
 /**
- * Decodes and checks the answer to the ConnectRequest of the session with the id `ours`, 0 for a new session. A `timeOut` of
- * 0 or less means that the session has expired.
+ * Decodes and checks the answer to the ConnectRequest. A `timeOut` of 0 or less means that the session has expired. The
+ * answer may be about another session than the requested one.
  */
-export function readConnectResponse(
-  frame: Uint8Array,
-  ours: bigint,
-  canBeReadOnly = false,
-): TypeOf<typeof ConnectResponse> {
+export function readConnectResponse(frame: Uint8Array, canBeReadOnly = false): TypeOf<typeof ConnectResponse> {
   if (frame.byteLength === REPLY_HEADER_SIZE) {
     // This is the answer of a read-only server without local sessions.
     throw new ProtocolError(`the handshake was refused with code ${decode(ReplyHeader, frame).err}`)
@@ -68,9 +64,6 @@ export function readConnectResponse(
   const response = decode(ConnectResponse, frame)
   if (response.timeOut <= 0) return response
   if (response.sessionId === 0n) throw new ProtocolError('the handshake was answered with session id 0')
-  if (ours !== 0n && response.sessionId !== ours) {
-    throw new ProtocolError('the handshake was answered with the id of another session')
-  }
   if (response.readOnly && !canBeReadOnly) throw new ProtocolError('the server is read-only, which was not asked for')
   return response
 }

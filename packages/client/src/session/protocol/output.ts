@@ -10,6 +10,8 @@ export type Output =
   | { readonly type: 'lookUp'; readonly host: string }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
+  /** write these bytes, and hang up when the server has answered, or after `deadlines.farewell` */
+  | { readonly type: 'farewell'; readonly bytes: Uint8Array }
   /** begin a SASL exchange, and pass the result of the mechanism to `prove` or `unproved` */
   | { readonly type: 'saslStart'; readonly server: string }
   /** pass this token of the server to the SASL mechanism, and its result to `prove` or `unproved` */
@@ -36,11 +38,14 @@ export type Output =
 interface Ended {
   readonly type: 'ended'
   readonly reason: EndReason
-  /** Whether a server has ended the session, or has answered the last request. */
+  /**
+   * Whether a server has ended the session, or has answered the last request. If not, the session may live on at the ensemble
+   * for its timeout.
+   */
   readonly byServer: boolean
   /** The server of the connection, even if the connection was not established yet. */
   readonly server: string | undefined
-  /** The error with which the SASL mechanism failed. */
+  /** The error that explains the end: that of the SASL mechanism, or another session in answer to the handshake. */
   readonly cause: Error | undefined
 }
 

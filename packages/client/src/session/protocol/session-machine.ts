@@ -16,7 +16,7 @@ import { Identity } from './identity.ts'
 import { type Incoming, readIncoming } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
-import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
+import { closeOtherSession, closeSessionRequest, pings } from '../requests/internal-requests.ts'
 import type { ErrorContext, Request } from '../requests/request.ts'
 import { Segment } from '../requests/segment.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
@@ -39,6 +39,13 @@ import { Timing } from './timing.ts'
 
 type In<Name extends State['name']> = Extract<State, { name: Name }>
 type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
+
+interface EndDetails {
+  readonly byServer?: boolean
+  readonly cause?: Error
+  /** The last bytes for the server. */
+  readonly farewell?: Uint8Array
+}
 
 const nothing: readonly Output[] = []
 
@@ -411,6 +418,14 @@ export class SessionMachine {
   #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
     const answer = this.identity.answered(frame)
     if (answer === 'expired') return this.#end('SessionExpired', { byServer: true })
+    // Some servers never say that a session has expired: they give a new one in its place (ClickHouse Keeper). Ours is over, as
+    // far as this server will ever tell. The new one must not stay, so it is closed.
+    if (answer === 'otherSession') {
+      return this.#end('SessionExpired', {
+        cause: new Error(`${server} answered with another session: it does not know this one`),
+        farewell: closeOtherSession,
+      })
+    }
     const established = { server, target, frames, readOnly: answer === 'readOnly' }
     if (this.#config.usesSasl !== true) return this.#connected('established', established, now)
     this.#enter('accepted', { name: 'authenticating', ...established, by, sasl: new SaslHandshake() })
@@ -543,14 +558,15 @@ export class SessionMachine {
   }
 
   /** Ends the session: settles everything that waits. */
-  #end(why: EndReason, { byServer = false, cause }: { byServer?: boolean; cause?: Error } = {}): void {
+  #end(why: EndReason, { byServer = false, cause, farewell }: EndDetails = {}): void {
     const state = this.#state
     if (why === 'SessionExpired') this.identity.expired()
     const reason = why === 'SessionExpired' && this.#phase.name === 'closing' ? 'Closed' : why
     this.#pass(endTrigger[reason], { name: 'ended', reason })
     this.pipeline.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended' })
-    if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
+    if (farewell !== undefined) this.#outputs.push({ type: 'farewell', bytes: farewell })
+    else if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
     // `ended` comes before `disconnected`: for callers the end of the session is the reason, not the lost connection.
     const server = 'server' in state ? state.server : undefined
     this.#outputs.push({ type: 'ended', reason, byServer, server, cause })

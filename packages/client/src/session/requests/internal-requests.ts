@@ -30,6 +30,11 @@ export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'proto
   return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))
 }
 
+/** A closeSession for a session that is not ours, but that a server has given to our connection. */
+export const closeOtherSession = encodeFrame((writer) =>
+  RequestHeader.write(writer, { xid: 1, type: OpCode.closeSession }),
+)
+
 export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
   const { request: type } = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
   return new Request({
