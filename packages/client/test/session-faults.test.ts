@@ -1,7 +1,7 @@
 // Faults of sessions that no promise of the client covers.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect } from '../src/index.ts'
+import { connect, type Logger } from '../src/index.ts'
 import { connected, FakeServer, nodeData, outcome, VirtualWorld } from './support/index.ts'
 
 const T = 30_000
@@ -98,4 +98,23 @@ describe('When the process stands still for 2 T', () => {
     expect(session.signal.reason).toMatchObject({ code: 'SessionExpired' })
     expect(zk.session).not.toBe(session)
   })
+})
+
+test('ZooKeeper logs once that every server closes the connection, also when its session has seen no transaction', async () => {
+  const world = new VirtualWorld()
+  const warnings: string[] = []
+  const logger: Logger = (level, message) => void (level === 'warn' && warnings.push(message))
+  const { zk, server, connection } = await connected(world, { logger })
+  connection.rst()
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await world.advance(1_000)
+    const next = await server.connection()
+    await next.expectConnect()
+    next.rst()
+    await world.settle()
+  }
+  const every =
+    'zk: every server closes the connection: it is behind us, has no quorum, or is a proxy or balancer that reaches no server'
+  expect(warnings.filter((message) => message.startsWith('zk: every'))).toEqual([every])
+  expect(zk.state).toMatchObject({ name: 'disconnected', ensembleBehind: false })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explainEnd, tlsFailure } from '../src/runtime/tls-failure.ts'
+import { explainEnd, resetFailure, tlsFailure } from '../src/runtime/tls-failure.ts'
 
 const failed = (code: string, message: string) => Object.assign(new Error(message), { code })
 
@@ -25,4 +25,25 @@ test('tlsFailure of an alert without a code adds no code', () => {
 
 test('explainEnd of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
   expect(explainEnd('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
+})
+
+test.each([
+  [
+    'ECONNRESET',
+    'open',
+    /^the server reset the connection without a word; it may have no quorum, .*maxClientCnxns.*proxy/,
+  ],
+  ['EPIPE', 'open', /^the server reset the connection without a word; .*\(EPIPE\)$/],
+  ['ECONNRESET', 'dialing', /^the server reset the connection without a word; /],
+  ['ECONNRESET', 'handshaking', /^the server closed the connection during the TLS handshake; it may not speak TLS/],
+] as const)(
+  'resetFailure explains %s while %s as an end is explained, and keeps code and cause',
+  (code, stage, text) => {
+    const reset = failed(code, `read ${code}`)
+    expect(resetFailure(reset, stage)).toMatchObject({ message: expect.stringMatching(text), code, cause: reset })
+  },
+)
+
+test('resetFailure explains nothing else', () => {
+  expect(resetFailure(failed('ECONNREFUSED', 'connect ECONNREFUSED'), 'dialing')).toBeUndefined()
 })

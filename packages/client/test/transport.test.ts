@@ -116,7 +116,19 @@ describe('dial', () => {
     peer.resetAndDestroy()
     await recorder.until('lost')
     await turns()
-    expect(recorder.all).toEqual(['opened', 'lost', 'read ECONNRESET'])
+    expect(recorder.all).toEqual(['opened', 'lost', expect.stringMatching(/^the server reset .*\(ECONNRESET\)$/)])
+  })
+
+  test('dial does not guess why a server that has answered resets the connection', async () => {
+    await using server = await TcpServer.listen()
+    const recorder = new Recorder()
+    dial(server, recorder)
+    const peer = await server.connection()
+    peer.write('an answer')
+    await recorder.until('received an answer')
+    peer.resetAndDestroy()
+    await recorder.until('lost')
+    expect(recorder.all.at(-1)).toBe('read ECONNRESET')
   })
 
   test('RuntimeConnection.close ends the connection, and the handler receives nothing more', async () => {

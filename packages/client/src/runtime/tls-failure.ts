@@ -1,4 +1,4 @@
-// Explains why a connection over TLS failed, and what to do.
+// Explains why a connection failed, and what to do: most of the reasons are about TLS.
 
 /** The stage of a connection: before TCP is connected, during the TLS handshake, or after it. */
 export type Stage = 'dialing' | 'handshaking' | 'open'
@@ -39,7 +39,6 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   }
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
-  if (code === 'ECONNRESET') return explainEnd('handshaking')
   // The error of the caller's own `checkServerIdentity`.
   if (code === '') return undefined
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
@@ -64,17 +63,34 @@ function explainAlert(alert: string): string {
   )
 }
 
+/** The codes of a connection that the peer has reset, or has closed while we were writing. */
+const RESET = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+
+/**
+ * Returns an error that explains why the server may have reset the connection; undefined if `error` is about something else. A
+ * connection that is closed with bytes unread is reset, so the reasons are those of an end.
+ */
+export function resetFailure(error: Error, stage: Stage): Error | undefined {
+  const code = codeOf(error)
+  if (!RESET.has(code)) return undefined
+  return Object.assign(new Error(`${explainClosing('reset', stage)} (${code})`, { cause: error }), { code })
+}
+
 /** Explains why the server may have closed the connection without an alert and without an answer. */
-export function explainEnd(stage: Stage): string {
+export const explainEnd = (stage: Stage) => explainClosing('closed', stage)
+
+function explainClosing(how: 'closed' | 'reset', stage: Stage): string {
   if (stage === 'handshaking') {
     return (
-      'the server closed the connection during the TLS handshake; it may not speak TLS at this port, or want a ' +
-      'certificate of the client (tls.cert, tls.key)'
+      // Node reports an end in this stage as ECONNRESET, too.
+      `the server closed the connection during the TLS handshake; it may not speak TLS at this port, want a certificate of ` +
+      'the client (tls.cert, tls.key), or be a proxy or balancer that reaches no server'
     )
   }
   return (
-    'the server closed the connection without a word; it may have no quorum, have too many connections of this client, be ' +
-    'behind what the client has seen, want a certificate of the client, or another one, or speak TLS where the client does not'
+    `the server ${how} the connection without a word; it may have no quorum, have too many connections of this client ` +
+    '(maxClientCnxns), be behind what the client has seen, want a certificate of the client, or another one, speak TLS where ' +
+    'the client does not, or be a proxy or balancer that reaches no server'
   )
 }
 

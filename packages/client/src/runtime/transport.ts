@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
-import { explainEnd, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
+import { explainEnd, resetFailure, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
 /** `write` returns false once the socket buffers this many bytes, as many as the session sends at once (`SEGMENT_SIZE`). */
 const HIGH_WATER_MARK = 256 * 1024
@@ -32,7 +32,8 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
     if (!open) return
     open = false
     socket.destroy()
-    handler.lost(tls === undefined ? error : tlsFailure(error, stage))
+    const explained = hasReceivedNothing ? resetFailure(error, stage) : undefined
+    handler.lost(explained ?? (tls === undefined ? error : tlsFailure(error, stage)))
   }
   if (tls !== undefined) socket.on('connect', () => (stage = 'handshaking'))
   socket.on(tls === undefined ? 'connect' : 'secureConnect', () => {

@@ -54,8 +54,8 @@ export interface DisconnectedState extends OfSession {
   readonly error: Error
   /**
    * Whether every server has received the handshake and closed the connection without an answer, one after the other. A
-   * server does this if it has seen fewer transactions than this session, or if it has no quorum. The server does not say
-   * which. If this stays true, the ensemble has lost transactions, for instance because a backup was restored. The session
+   * server does this if it has seen fewer transactions than this session, or if it has no quorum. A proxy or a balancer does it
+   * while it reaches no server. The client is not told which. If this stays true while the servers have a quorum, the ensemble has lost transactions, for instance because a backup was restored. The session
    * then ends by local expiry.
    */
   readonly ensembleBehind: boolean

@@ -40,6 +40,9 @@ const STALLED = 1 / 10
  */
 const SHORTEST_GRANT = 4_000
 
+const EVERY_SERVER_CLOSES =
+  'every server closes the connection: it is behind us, has no quorum, or is a proxy or balancer that reaches no server'
+
 type Unproven = Extract<Output, { type: 'unproven' }>
 type Unreached = Extract<Output, { type: 'unreached' }>
 type Ended = Extract<Output, { type: 'ended' }>
@@ -195,17 +198,19 @@ export class Telemetry {
     report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason: error, duration }))
     this.log('debug', 'no connection', session, () => ({ server, err: error, duration }))
     const where = address === undefined ? server : `${server} ${address}`
+    const wasSilent = this.#silent.size >= servers
     if (closedHandshake) this.#silent.add(where)
     else this.#silent.clear()
+    const isSilent = this.#silent.size >= servers
     this.#outage.failed(attempt)
     const { current } = this.#states
-    const ensembleBehind = hasSeenTransaction && this.#silent.size >= servers
+    const ensembleBehind = hasSeenTransaction && isSilent
     if (current.name === 'disconnected' && ensembleBehind !== current.ensembleBehind) {
       this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
-      if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
     } else if (current.name === 'disconnected' || current.name === 'connecting') {
       this.#states.amend({ ...current, error })
     }
+    if (current.name === 'disconnected' && isSilent && !wasSilent) this.log('warn', EVERY_SERVER_CLOSES, session)
     const err = this.#outage.report(session.timeout, now)
     if (err !== undefined) this.log('warn', 'no server can be reached', session, () => ({ err }))
   }

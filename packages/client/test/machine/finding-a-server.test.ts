@@ -158,6 +158,13 @@ test.each([
   ])
 })
 
+test('SessionMachine names the option tls when a server answers the handshake with an alert of TLS', () => {
+  const machine = handshaking()
+  machine.received(Uint8Array.of(0x15, 3, 3, 0, 2, 2, 70), 1)
+  const message = 'the server speaks TLS at this port; give connect the option tls'
+  expect(machine.servers.attempts).toMatchObject([{ error: { message } }])
+})
+
 test('SessionMachine ends when a server gives it another session than its own, and closes that one', () => {
   const machine = lost(connected(), 1_000)
   const outputs = connect(machine, machine.deadline(), { sessionId: 0x9999n })

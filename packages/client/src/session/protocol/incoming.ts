@@ -46,6 +46,9 @@ export function readIncoming(body: Reader): Incoming {
   return { type: 'event', event: eventName(type), path: readNamed(eventPath, body) ?? '', zxid }
 }
 
+/** Whether this length of a frame is the beginning of an alert of TLS: the type, the version 3.x, and half of the length. */
+export const isTlsAlert = (length: number) => length >>> 16 === 0x1503
+
 /** The size in bytes with an empty password and without `readOnly`, which 3.3 servers leave out. */
 const SHORTEST_CONNECT_RESPONSE = 20
 

@@ -13,7 +13,7 @@ import type { Search } from '../servers/search.ts'
 import { isSame, type ListSource } from '../servers/server-lists.ts'
 import { ServerPicker, type Target } from '../servers/server-picker.ts'
 import { Identity } from './identity.ts'
-import { type Incoming, readIncoming } from './incoming.ts'
+import { type Incoming, isTlsAlert, readIncoming } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeOtherSession, closeSessionRequest, pings } from '../requests/internal-requests.ts'
@@ -243,7 +243,7 @@ export class SessionMachine {
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error
         if (error instanceof FrameTooLargeError) this.pipeline.refuseReply(error)
-        this.#hangUp(error, now)
+        this.#hangUp(this.#explained(error), now)
       }
     }
     return this.takeOutputs()
@@ -400,6 +400,12 @@ export class SessionMachine {
       this.#timing.received(now)
     }
     frames.keep()
+  }
+
+  #explained(error: ProtocolError): Error {
+    const isFirst = this.#state.name === 'handshaking'
+    if (!isFirst || !(error instanceof FrameTooLargeError) || !isTlsAlert(error.size)) return error
+    return new Error('the server speaks TLS at this port; give connect the option tls', { cause: error })
   }
 
   #incoming(incoming: Incoming, now: number): void {
