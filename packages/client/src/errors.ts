@@ -1,5 +1,5 @@
 import type { ErrorName } from '@zk/wire'
-import { ErrorCode } from '@zk/wire'
+import { ErrorCode, printable } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
 
@@ -96,7 +96,7 @@ export class KeeperError extends Error {
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
-    super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
+    super(printable(describe(code, details)), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.number = details.number ?? (code in ErrorCode ? ErrorCode[code as ErrorName] : undefined)
     this.op = details.op
@@ -167,7 +167,7 @@ export class ConnectError extends Error {
         `${server}${address === undefined ? '' : ` at ${address}`} (tried ${attempts}): ${messageOf(error)}`,
     )
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
-    super(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
+    super(printable(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`))
     this.servers = servers
   }
 
@@ -207,10 +207,39 @@ export function isTransient(error: unknown): boolean {
   return ConnectError.is(error) || KeeperError.is(error, ...transient)
 }
 
-/** The message of an error. If a host name has several addresses, the error may be an `AggregateError` without a message. */
+/**
+ * The message of an error, as `printable` text. If a host name has several addresses, the error may be an `AggregateError`
+ * without a message.
+ */
 export function messageOf(error: Error): string {
-  if (error.message !== '') return error.message
-  return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
+  if (error.message !== '') return printable(error.message)
+  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error.name
+}
+
+/** How many causes are changed at most: an error may be its own cause. */
+const MOST_CAUSES = 5
+
+/**
+ * Makes the message of an error of the runtime, or of a SASL mechanism, printable, also in its stack and in its causes. It may
+ * contain text of a server, such as the names in a certificate. The error stays the same object.
+ */
+export function madePrintable<E>(error: E, causes = MOST_CAUSES): E {
+  if (typeof error !== 'object' || error === null || !('message' in error) || typeof error.message !== 'string')
+    return error
+  const { message, stack, cause, errors } = error as unknown as AggregateError
+  const text = printable(message)
+  if (text !== message) {
+    // If a property cannot be set, it stays as it is.
+    Reflect.set(error, 'message', text)
+    if (typeof stack === 'string')
+      Reflect.set(
+        error,
+        'stack',
+        stack.replace(message, () => text),
+      )
+  }
+  if (causes > 0) for (const part of [cause, ...(Array.isArray(errors) ? errors : [])]) madePrintable(part, causes - 1)
+  return error
 }
 
 /** Gives an error of ours the stack of the caller instead of that of our socket. The reason of the signal is not changed. */

@@ -1,4 +1,4 @@
-import { branded, hex } from '@zk/client/internal'
+import { branded, hex, printable } from '@zk/client/internal'
 import type { Slowness } from './lease/slow-answers.ts'
 
 /** The brand by which `LockLostError.is` finds errors of any copy of this package. */
@@ -45,7 +45,7 @@ export class LockLostError extends Error {
     path: string,
     { result, ...options }: ErrorOptions & { readonly result?: unknown } = {},
   ) {
-    super(`${path} is no longer held: ${explain[reason]}`, options)
+    super(printable(`${path} is no longer held: ${explain[reason]}`), options)
     this.reason = reason
     this.path = path
     this.result = result
@@ -113,7 +113,7 @@ export class LockTimeoutError extends Error {
   readonly blocker: Blocker | undefined
 
   constructor(path: string, timeout: number, wait: EndedWait) {
-    super(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`)
+    super(printable(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`))
     const { ahead, blocker } = wait
     this.path = path
     this.position = ahead?.length
@@ -162,7 +162,7 @@ export class WouldDeadlockError extends Error {
   readonly cycle: readonly DeadlockStep[]
 
   constructor(path: string, cycle: readonly DeadlockStep[] = []) {
-    super(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`)
+    super(printable(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`))
     this.path = path
     this.cycle = cycle
   }
@@ -198,7 +198,7 @@ export class PermitsError extends Error {
 
   /** @internal `stored` is the data of the node if it is no number. */
   constructor(path: string, permits: number | undefined, stored: number | Uint8Array | undefined) {
-    super(`${path} ${explainPermits(permits, stored)}`)
+    super(printable(`${path} ${explainPermits(permits, stored)}`))
     this.path = path
     this.permits = permits
     this.stored = typeof stored === 'number' ? stored : undefined

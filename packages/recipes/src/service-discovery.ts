@@ -1,5 +1,5 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import { checkBoolean } from '@zk/client/internal'
+import { checkBoolean, madePrintable } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './group/checks.ts'
 import { reportUnreadable } from './group/diagnostics.ts'
 import type { Member } from './group/member.ts'
@@ -152,7 +152,7 @@ class InstanceReader {
       this.#reported.delete(path)
       return instance
     } catch (problem) {
-      if (this.#reported.get(path) !== mzxid) report(problem)
+      if (this.#reported.get(path) !== mzxid) report(madePrintable(problem))
       this.#reported.set(path, mzxid)
       return undefined
     }

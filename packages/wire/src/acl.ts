@@ -16,16 +16,17 @@ const SCHEME = /^[^\s:,]+$/
  * cannot contain a comma.
  */
 export function parseACL(text: string): (ACL & { readonly id: { readonly scheme: string; readonly id: string } })[] {
-  return text.split(',').map((untrimmed) => {
+  return text.split(',').map((untrimmed, index) => {
     const entry = untrimmed.trim()
-    const refuse = (reason: string) => new TypeError(`ACL ${JSON.stringify(text)}: ${JSON.stringify(entry)} ${reason}`)
+    // The text may contain a password, or the digest of one, and is not shown.
+    const refuse = (reason: string) => new TypeError(`ACL: entry ${index + 1} ${reason}`)
     const match = ENTRY.exec(entry)
     if (match === null) throw refuse('must be "scheme:id:perms", as in "world:anyone:cdrwa"')
     const [, scheme, id, letters] = match as unknown as [string, string, string, string]
     let perms = 0
     for (const letter of letters) {
       const bit = LETTERS.indexOf(letter)
-      if (bit === -1) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
+      if (bit === -1) throw refuse('has perms that are none of "cdrwa"')
       perms |= 1 << bit
     }
     return { perms, id: { scheme, id } }
@@ -40,9 +41,9 @@ export function formatACL(acl: readonly ACL[]): string {
   return acl.map(formatEntry).join(',')
 }
 
-function formatEntry({ perms, id: { scheme, id } }: ACL): string {
+function formatEntry({ perms, id: { scheme, id } }: ACL, index: number): string {
   if (!SCHEME.test(scheme ?? '') || (id ?? ',').includes(',') || (perms & Perms.ALL) !== perms) {
-    throw new TypeError(`no text stands for the ACL ${JSON.stringify({ perms, scheme, id })}`)
+    throw new TypeError(`no text stands for entry ${index + 1} of the ACL`)
   }
   // In the order in which Java prints them (ZKUtil.getPermString).
   const letters = 'cdrwa'.split('').filter((letter) => (perms >> LETTERS.indexOf(letter)) & 1)

@@ -1,5 +1,6 @@
 import { invalid } from './invalid.ts'
-import { validatePath } from './path.ts'
+import { invalidPath } from './path.ts'
+import { printable } from './printable.ts'
 
 /** The address of a server. */
 export interface ServerAddress {
@@ -31,27 +32,28 @@ export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') {
     throw invalid(connectString, 'connectString', 'a string: "host:port,host:port/chroot"')
   }
-  const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
+  // The text may contain a password, in a form of another product, and is not shown.
+  const refuse = (reason: string) => new TypeError(`connectString: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const [, list, chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
   if (hasFurtherServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
-  try {
-    validatePath(chroot)
-  } catch (error) {
-    throw refuse(`chroot: ${(error as Error).message}`)
-  }
+  const fault = invalidPath(chroot)
+  if (fault !== undefined) throw refuse(`the chroot ${fault}`)
   const servers = list!
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-    .map((entry) => parseServer(entry, (reason) => refuse(`${JSON.stringify(entry)} ${reason}`)))
+    .map((entry, index) => parseServer(entry, (reason) => refuse(`server ${index + 1} ${reason}`)))
   if (servers.length === 0) throw refuse('no server named; write "host:port,host:port/chroot"')
   return { servers, chroot }
 }
 
-/** Returns `host:port`. An IPv6 address gets brackets: `[::1]:2181`. */
+/**
+ * Returns `host:port`. An IPv6 address gets brackets: `[::1]:2181`. Characters that no host has, but that a terminal obeys, are
+ * escaped (`printable`).
+ */
 export function formatServer({ host, port }: ServerAddress): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return printable(`${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 /**
@@ -66,9 +68,10 @@ function hasFurtherServer(chroot: string): boolean {
 }
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
-  // Refuses characters that other products use between or before servers: they would become a part of a name or a port.
-  const match = /^(?!.*[\s;|@])(?:\[([^\]]+)\]|([^:[\]]+))(?::([^:]*))?$/.exec(entry)
-  if (match === null) {
+  if (entry.includes('@')) throw refuse('has an "@"; give credentials by the option auth')
+  // Of ASCII a name has letters, digits, `.`, `-` and `_`: other characters stand between or before servers in other products.
+  const match = /^(?:\[([\w.:%-]+)\]|([\w.\-\u00a1-\uffff]+))(?::([^:;|\s]*))?$/.exec(entry)
+  if (match === null || printable(entry) !== entry) {
     throw refuse('is neither "host:port" nor "[::1]:2181"; servers are separated by ","')
   }
   const [, v6, name, port = DEFAULT_PORT] = match

@@ -45,6 +45,7 @@ export {
   operations,
 } from './operations.ts'
 export { parentOf, validatePath, type ValidatePathOptions } from './path.ts'
+export { printable } from './printable.ts'
 export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'
 export { Reader } from './reader.ts'
 export * from './records/data.ts'

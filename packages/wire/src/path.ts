@@ -1,5 +1,6 @@
 // The rules for paths of znodes (ZooKeeper's PathUtils).
 import { invalid } from './invalid.ts'
+import { printable } from './printable.ts'
 
 /** Options of `validatePath`. */
 export interface ValidatePathOptions {
@@ -11,11 +12,12 @@ export interface ValidatePathOptions {
 export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
   if (typeof path !== 'string') throw invalid(path, 'path', 'a string')
   const reason = invalidPath(sequential ? `${path}1` : path)
-  if (reason !== undefined) throw new TypeError(`path ${JSON.stringify(path)} ${reason}`)
+  if (reason !== undefined) throw new TypeError(printable(`path ${JSON.stringify(path)} ${reason}`))
   return path
 }
 
-function invalidPath(path: string): string | undefined {
+/** Why ZooKeeper does not accept the path; undefined if it does. */
+export function invalidPath(path: string): string | undefined {
   if (path === '') return "must not be empty; the root is '/'"
   if (!path.startsWith('/')) return "must start with '/'"
   if (path === '/') return undefined

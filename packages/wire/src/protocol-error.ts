@@ -1,3 +1,5 @@
+import { printable } from './printable.ts'
+
 /** The key by which `is` recognizes errors of any copy of this package. */
 const brand = Symbol.for('@zk/ProtocolError')
 
@@ -27,7 +29,7 @@ export class ProtocolError extends Error {
   /** Makes an error, for decoders of your own. */
   constructor(reason: string, { offset, field = [] }: ProtocolErrorDetails = {}) {
     const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
-    super(reason + place + (offset === undefined ? '' : ` at byte ${offset}`))
+    super(printable(reason + place + (offset === undefined ? '' : ` at byte ${offset}`)))
     this.#reason = reason
     this.offset = offset
     this.field = field

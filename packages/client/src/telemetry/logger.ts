@@ -1,3 +1,4 @@
+import { printable } from '@zk/wire'
 import { messageOf } from '../errors.ts'
 import { systemRuntime } from '../runtime/system-runtime.ts'
 
@@ -6,8 +7,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
  * The logger of the client and the recipes: it is called for each line. `fields` are plain data that can be written as JSON,
- * except `err`, an `Error`: `JSON.stringify` shows little of it, but `jsonLogger` and the other loggers here print it. Errors
- * that the logger throws are ignored.
+ * except `err`, an `Error`: `JSON.stringify` shows little of it, but `jsonLogger` and the other loggers here print it. Control
+ * characters in text, such as in the path of a node, are escaped. Errors that the logger throws are ignored.
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
@@ -35,7 +36,7 @@ export function pinoLogger(pino: PinoLike): Logger {
 /** Logs with winston. Its formats print no errors, so `err` becomes text: `error` and `stack`. */
 export function winstonLogger(winston: WinstonLike): Logger {
   return (level, message, { err, ...fields }) => {
-    const asText = err instanceof Error ? { error: err.message, stack: err.stack } : { error: err }
+    const asText = err instanceof Error ? { error: messageOf(err), stack: err.stack } : { error: err }
     winston.log(level, message, err === undefined ? fields : { ...fields, ...asText })
   }
 }
@@ -50,7 +51,7 @@ export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): L
 
 /**
  * Logs each message as one line of JSON: `time` in ms since the epoch, `level`, `message` and the fields. An error is printed
- * with its name, message, code, stack and cause. `write` is called with the line: `jsonLogger((line) => console.log(line))`.
+ * with its name, message, code, stack and cause. Control characters are escaped, also those that JSON allows. `write` is called with the line: `jsonLogger((line) => console.log(line))`.
  */
 export function jsonLogger(write: (line: string) => void): Logger {
   return (level, message, { err, ...fields }) => {
@@ -61,7 +62,7 @@ export function jsonLogger(write: (line: string) => void): Logger {
       ...fields,
       ...(err !== undefined && { err: described(err) }),
     }
-    write(JSON.stringify(line))
+    write(printable(JSON.stringify(line)))
   }
 }
 
@@ -88,10 +89,15 @@ export function checkLogger(logger: unknown): void {
   )
 }
 
-/** Rounds numbers to tenths, because durations in ms are measured with a dozen digits. */
+/** Rounds numbers to tenths, because durations in ms are measured with a dozen digits. Escapes controls in text. */
 function readable(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(fields)
-  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? tenths(value) : value]))
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(value)]))
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'number') return tenths(value)
+  if (typeof value === 'string') return printable(value)
+  return Array.isArray(value) ? value.map(shown) : value
 }
 
 const tenths = (value: number) => Math.round(value * 10) / 10
@@ -105,6 +111,6 @@ export function log(
 ): void {
   if (logger === silentLogger) return
   try {
-    logger(level, message, readable(fields()))
+    logger(level, printable(message), readable(fields()))
   } catch {}
 }

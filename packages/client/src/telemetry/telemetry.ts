@@ -1,5 +1,6 @@
 // Everything that a client reports: statistics, diagnostics channels, the log, the state of the client. The drivers of
 // sessions call these methods. No decision of a session depends on them.
+import { printable } from '@zk/wire'
 import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { KeeperError, type KeeperErrorCode } from '../errors.ts'
@@ -320,8 +321,9 @@ export class Telemetry {
     })
   }
 
-  anomaly(what: string, session: SessionInfo): void {
+  anomaly(text: string, session: SessionInfo): void {
     this.#counts.anomalies++
+    const what = printable(text)
     report('zk:anomaly', () => ({ what, ...place(session) }))
     this.log('warn', 'something the protocol does not foresee', session, () => ({ what }))
   }

@@ -133,8 +133,8 @@ export class FakeConnection implements Peer {
     this.#link.lose(new Error('the server closed the connection'))
   }
 
-  rst(): void {
-    this.#link.lose(new Error('read ECONNRESET'))
+  rst(error = new Error('read ECONNRESET')): void {
+    this.#link.lose(error)
   }
 
   /** Half-open: from now on everything is lost, in both directions, and no party is notified. */

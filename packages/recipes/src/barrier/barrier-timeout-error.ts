@@ -1,4 +1,4 @@
-import { branded } from '@zk/client/internal'
+import { branded, printable } from '@zk/client/internal'
 
 /** The brand by which `BarrierTimeoutError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/BarrierTimeoutError')
@@ -15,7 +15,7 @@ export class BarrierTimeoutError extends Error {
   readonly present: readonly string[]
 
   constructor(path: string, timeout: number, missing: string, present: readonly string[]) {
-    super(`${path} did not open within ${timeout} ms: ${missing}`)
+    super(printable(`${path} did not open within ${timeout} ms: ${missing}`))
     this.path = path
     this.present = present
   }

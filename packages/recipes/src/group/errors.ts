@@ -1,4 +1,4 @@
-import { branded, hex } from '@zk/client/internal'
+import { branded, hex, printable } from '@zk/client/internal'
 
 /** The brand by which `NameTakenError.is` finds errors of any copy of this package. */
 const takenBrand = Symbol.for('@zk/NameTakenError')
@@ -30,7 +30,7 @@ export class NameTakenError extends Error {
   readonly owner: NameOwner
 
   constructor(path: string, timeout: number, owner: NameOwner) {
-    super(`${path} was not free within ${timeout} ms: ${ownerText(owner)}`)
+    super(printable(`${path} was not free within ${timeout} ms: ${ownerText(owner)}`))
     this.path = path
     this.owner = owner
   }
@@ -80,7 +80,7 @@ export class MembershipLostError extends Error {
   readonly path: string
 
   constructor(reason: MembershipLossReason, path: string, options?: ErrorOptions) {
-    super(`${path} is no longer a member: ${explain[reason]}`, options)
+    super(printable(`${path} is no longer a member: ${explain[reason]}`), options)
     this.reason = reason
     this.path = path
   }

@@ -1,4 +1,4 @@
-import { branded } from '@zk/client/internal'
+import { branded, printable } from '@zk/client/internal'
 
 /** The brand by which `MirrorTooLargeError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/MirrorTooLargeError')
@@ -21,8 +21,10 @@ export class MirrorTooLargeError extends Error {
   constructor(path: string, bound: 'maxNodes' | 'maxBytes', limit: number, found: number) {
     const what = bound === 'maxNodes' ? 'nodes' : 'bytes of data and names'
     super(
-      `${path} has at least ${found} ${what}, and its mirror was opened with { ${bound}: ${limit} }: raise the bound, or ` +
-        'mirror less of it with filter or depth',
+      printable(
+        `${path} has at least ${found} ${what}, and its mirror was opened with { ${bound}: ${limit} }: raise the bound, or ` +
+          'mirror less of it with filter or depth',
+      ),
     )
     this.path = path
     this.bound = bound

@@ -3,6 +3,7 @@
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
 import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../calls/count-as-used.ts'
 import { inHeir } from '../calls/heirs.ts'
 import { ifMissing } from '../calls/if-missing.ts'
@@ -212,7 +213,7 @@ export class ProtectedCreate {
 
   #toOwnNode(queue: Queue, path: string, czxid: bigint): OwnNode {
     const name = queue.parse(nameIn(path))
-    if (name === undefined) throw new Error(`the server named our node ${path}`)
+    if (name === undefined) throw new Error(printable(`the server named our node ${path}`))
     return { name, path, czxid }
   }
 

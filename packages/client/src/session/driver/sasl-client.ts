@@ -1,4 +1,5 @@
 // Gets tokens from the SASL mechanism. The session sends them.
+import { madePrintable } from '../../errors.ts'
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'
@@ -33,7 +34,9 @@ export class SaslClient {
 
   /** Turns a value that the mechanism threw into an Error. */
   failure(error: unknown): Error {
-    return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
+    return error instanceof Error
+      ? madePrintable(error)
+      : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
   }
 
   #bytes(token: unknown): Uint8Array {

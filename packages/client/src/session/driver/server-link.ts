@@ -8,6 +8,7 @@ import { dialTls } from './tls-dialer.ts'
 type Dial = Runtime['dial']
 
 export class ServerLink {
+  readonly #runtime: Runtime
   readonly #dial: Dial
   #connection: RuntimeConnection | undefined
   #writable = true
@@ -16,6 +17,7 @@ export class ServerLink {
   #endProbe = () => {}
 
   constructor(runtime: Runtime, tls: TlsSource | undefined) {
+    this.#runtime = runtime
     this.#dial = (target, handler) =>
       tls === undefined ? runtime.dial(target, handler) : dialTls(runtime, tls, target, handler)
   }
@@ -55,13 +57,13 @@ export class ServerLink {
           }),
         lost: (error) => {
           this.#endParting(connection)
-          unlessHungUp(() => lost(error))
+          unlessHungUp(() => lost(madePrintable(error)))
         },
       })
       this.#connection = connection
     } catch (error) {
       // If the runtime throws, the attempt has failed.
-      lost(error as Error)
+      lost(madePrintable(error as Error))
     }
   }
 
