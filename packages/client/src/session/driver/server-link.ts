@@ -57,13 +57,13 @@ export class ServerLink {
           }),
         lost: (error) => {
           this.#endParting(connection)
-          unlessHungUp(() => lost(madePrintable(error)))
+          unlessHungUp(() => lost(error))
         },
       })
       this.#connection = connection
     } catch (error) {
       // If the runtime throws, the attempt has failed.
-      lost(madePrintable(error as Error))
+      lost(error as Error)
     }
   }
 
@@ -76,7 +76,8 @@ export class ServerLink {
    * arrive. The handler is not called any more.
    */
   part(bytes: Uint8Array, limit: number): void {
-    const connection = this.#connection!
+    const connection = this.#connection
+    if (connection === undefined) return
     this.#connection = undefined
     const stopTimer = this.#runtime.setTimer(limit, () => this.#endParting(connection))
     this.#parted = { connection, stopTimer }

@@ -1,7 +1,7 @@
 // The session without I/O. It gets events with their times, and returns what to do. It uses no socket, timer, promise, clock
 // or random source. Its methods are in this order: calls of the caller, reports of the driver, actions that are due.
 import { formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
-import { KeeperError } from '../../errors.ts'
+import { KeeperError, madePrintable } from '../../errors.ts'
 import type { Credential } from '../requests/credentials.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines, throttlePause } from './deadlines.ts'
@@ -549,6 +549,8 @@ export class SessionMachine {
   #lost(error: Error, now: number, byServer: boolean): void {
     const state = this.#state
     if (!('server' in state)) return
+    // The error of a look-up or a connection may have text of a server, such as a name in a certificate.
+    madePrintable(error)
     if (isEstablished(state)) {
       this.#outputs.push({ type: 'disconnected', error })
       this.pipeline.interrupted(error, byServer ? { at: now, times: this.#timing.times } : undefined)
