@@ -40,6 +40,11 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(sources.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
   })
 
+  test('src uses of a signal only what those of older libraries and of jsdom have, too', () => {
+    const newer = /\.throwIfAborted\(|\bAbortSignal\.|instanceof AbortSignal/
+    expect(sources.filter((path) => newer.test(withoutText(read(path))))).toEqual([])
+  })
+
   test('depends only on its own layers', () => {
     const { dependencies = {}, peerDependencies = {}, optionalDependencies = {} } = manifest
     const all = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })

@@ -1,4 +1,5 @@
 import type { Runtime } from './runtime/runtime.ts'
+import { reasonOf } from './signals.ts'
 
 /** Called with the reason of the abort. */
 type Callback = (reason: unknown) => void
@@ -13,7 +14,7 @@ const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () =>
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
   if (signal.aborted) {
-    callback(signal.reason)
+    callback(reasonOf(signal))
     return () => {}
   }
   const { callbacks, stop } = waiting.get(signal) ?? listen(signal)
@@ -26,17 +27,17 @@ export function onAbort(signal: AbortSignal, callback: Callback): () => void {
 function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => void } {
   const callbacks = new Set<Callback>()
   const notifyAll = () => {
-    waiting.delete(signal)
+    stop()
     for (const callback of callbacks) {
       callbacks.delete(callback)
-      callback(signal.reason)
+      callback(reasonOf(signal))
     }
   }
   const stop = () => {
     waiting.delete(signal)
     signal.removeEventListener('abort', notifyAll)
   }
-  signal.addEventListener('abort', notifyAll, { once: true })
+  signal.addEventListener('abort', notifyAll)
   const entry = { callbacks, stop }
   waiting.set(signal, entry)
   return entry
@@ -70,7 +71,7 @@ export class LazyAbortController {
  * of a signal may be the error of another call or of a session.
  */
 export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true && error === signal.reason
+  return signal?.aborted === true && error === reasonOf(signal)
 }
 
 /** Waits `delay` ms, or until one of the signals aborts. */

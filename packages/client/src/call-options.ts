@@ -48,7 +48,6 @@ export function checkCallOptions(
   example = '{ timeout: 5_000 }',
 ): void {
   if (typeof options === 'function') throw new TypeError(`${name} takes no callback: it returns a promise`)
-  if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
   checkKeys(name, options, known, example)
   const { timeout, repeatThrottled, signal } = options
   checkTime('timeout', timeout)
@@ -56,7 +55,8 @@ export function checkCallOptions(
   checkSignal(signal)
 }
 
-const expectedCodes = Symbol('expected codes')
+/** Known to all copies of this package: recipes of one may make calls of a client of another. */
+const expectedCodes = Symbol.for('@zk/expectedCodes')
 
 /** The options of a call whose caller handles some error codes as answers. */
 interface ExpectingOptions {

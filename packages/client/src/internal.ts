@@ -1,10 +1,11 @@
 // The exports for @zk/recipes besides the public API. They may change with any version.
 export { onAbort, pause, wasAborted } from './aborts.ts'
+export { throwIfAborted } from './signals.ts'
 export { expecting } from './call-options.ts'
 export { branded, madePrintable } from './errors.ts'
 export { printable } from '@zk/wire'
 export { publish } from './telemetry/diagnostics.ts'
-export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
+export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime, isBytes } from './operations/arguments.ts'
 export { MULTI_SIZE, sizeInMulti } from './operations/batch.ts'
 export { NameList } from './operations/name-list.ts'
 export { isSystemNode } from './helpers/walk.ts'

@@ -1,5 +1,5 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
-import { checkBoolean, checkKeys, checkSignal, shown } from './operations/arguments.ts'
+import { checkBoolean, checkKeys, checkSignal, isBytes, shown } from './operations/arguments.ts'
 import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system-runtime.ts'
@@ -175,7 +175,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
     throw new RangeError(`session.id must be a signed number of 64 bits, not ${session.id}; see BigInt.asIntN`)
   }
   // The content is a secret, so the message does not show it.
-  if (!(session.passwd instanceof Uint8Array)) throw new TypeError('session.passwd must be a Uint8Array')
+  if (!isBytes(session.passwd)) throw new TypeError('session.passwd must be a Uint8Array')
   const { lastZxid = 0n } = session
   if (typeof lastZxid !== 'bigint') throw new TypeError('session.lastZxid must be a bigint: what zk.detach() gave')
   if (lastZxid < 0n || BigInt.asIntN(64, lastZxid) !== lastZxid) {
@@ -198,8 +198,7 @@ export function checkHostProvider(made: HostProvider): HostProvider {
 export function checkAuth(scheme: unknown, auth: unknown): void {
   if (typeof scheme !== 'string' || scheme === '') throw new TypeError("auth: scheme must be a name such as 'digest'")
   // The content is a secret, so the message does not show it.
-  if (typeof auth !== 'string' && !(auth instanceof Uint8Array))
-    throw new TypeError('auth must be a string or a Uint8Array')
+  if (typeof auth !== 'string' && !isBytes(auth)) throw new TypeError('auth must be a string or a Uint8Array')
 }
 
 const LARGEST_INT = 2 ** 31 - 1

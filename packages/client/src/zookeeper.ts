@@ -59,6 +59,7 @@ import type { DetachedSession } from './session/protocol/detached-session.ts'
 import { inspected } from './inspected.ts'
 import { driverOf, type SessionDriver } from './session/driver/session-driver.ts'
 import type { Session } from './session.ts'
+import { throwIfAborted } from './signals.ts'
 import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { SessionChain } from './session-chain.ts'
@@ -359,7 +360,7 @@ export class ZooKeeper {
     // All checks come before any watcher is removed: a refused call changes nothing.
     checkCallOptions('removeWatches', options)
     const session = this.#sessionOf(options)
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     const absolute = this.#chroot.absolute(path)
     const { tables, modes } = removedWatches(type)
     const wereThere = session.takeWatchers(absolute, tables, modes)
@@ -425,8 +426,8 @@ export class ZooKeeper {
     const absolute = this.#chroot.absolute(path)
     // The root exists: nothing is sent.
     if (absolute === '/') {
-      signal?.throwIfAborted()
-      session.signal.throwIfAborted()
+      throwIfAborted(signal)
+      throwIfAborted(session.signal)
     }
     const limit = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
     const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), limit)
@@ -485,8 +486,8 @@ export class ZooKeeper {
     const { id: sessionId } = session
     // A subscriber may be notified of the end of the session before the signal aborts.
     if (session.isOver) await Promise.resolve()
-    session.signal.throwIfAborted()
-    session.detaching.throwIfAborted()
+    throwIfAborted(session.signal)
+    throwIfAborted(session.detaching)
     // No other server knows the session of a read-only server. A session that no server has given cannot be resumed either.
     const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
     if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })

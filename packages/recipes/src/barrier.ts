@@ -8,7 +8,7 @@ import {
   type WatchedEvent,
   type ZooKeeper,
 } from '@zk/client'
-import { checkACL, checkKeys, expecting } from '@zk/client/internal'
+import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
@@ -65,7 +65,6 @@ export class Barrier {
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('set', options, waitOptions)
-    options.signal?.throwIfAborted()
     await within({ zk: this.#zk, path: this.path }, 'set', options, async ({ signal }, sending) => {
       const creating = { acl: this.#acl, signal }
       const create = () => {
@@ -85,7 +84,6 @@ export class Barrier {
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
-    options.signal?.throwIfAborted()
     await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal }, sending) => {
       const first = await this.#read(signal)
       for (let stat = first; stat !== undefined && mayBeSame(stat, first); stat = await this.#read(signal)) {
@@ -120,7 +118,7 @@ export class Barrier {
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
     const { timeout = Infinity, signal } = options
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const late = () => new BarrierTimeoutError(this.path, timeout, 'it was not removed', [this.path])
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {

@@ -1,6 +1,6 @@
 // Checks the arguments of callers, before anything is sent.
 import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
-import { checkACL, checkBoolean, checkKeys, checkSignal, checkTime } from '@zk/client/internal'
+import { checkACL, checkBoolean, checkKeys, checkSignal, checkTime, isBytes } from '@zk/client/internal'
 import type { RunOptions } from './acquirable.ts'
 import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
@@ -129,7 +129,7 @@ export function copyOf(data: Uint8Array | string): Uint8Array | string {
 
 /** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
-  if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
+  if (data === undefined || typeof data === 'string' || isBytes(data)) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)
 }
 

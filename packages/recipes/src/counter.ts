@@ -1,5 +1,5 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys } from '@zk/client/internal'
+import { checkACL, checkKeys, throwIfAborted } from '@zk/client/internal'
 import { checkPlace, checkWait } from './checks.ts'
 import { Change } from './counter/change.ts'
 import { CounterWriter } from './counter/counter-writer.ts'
@@ -90,7 +90,7 @@ export class Counter {
     checkWait(name, options, changeOptions)
     const { runtime, session } = this.#zk
     const { timeout = session.timeout, signal } = options
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const change = new Change(name, this.path, (value) => checked(this.path, apply(value)))
     const limit = new WaitLimit(runtime, {
       signals: [signal],

@@ -1,5 +1,5 @@
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, onAbort } from '@zk/client/internal'
+import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
@@ -80,7 +80,7 @@ export class DoubleBarrier {
     checkWait('enter', options, enterOptions)
     const { timeout = Infinity, signal, data = '' } = options
     checkData('data', data)
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const copied = copyOf(data)
     const former: string[] = []
     let member: BarrierMember | undefined
@@ -89,7 +89,7 @@ export class DoubleBarrier {
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       for (;;) {
-        this.#zk.session.detaching.throwIfAborted()
+        throwIfAborted(this.#zk.session.detaching)
         member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
         const entry = await this.#enterAs(member, limit)
         if (entry !== undefined) return entry

@@ -1,4 +1,5 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './group/checks.ts'
 import { type Member, readMember } from './group/member.ts'
 import { Membership } from './group/membership.ts'
@@ -70,7 +71,7 @@ export class Group {
     checkCall('join', options)
     const { name = this.#zk.runtime.uuid(), data = '', signal, timeout = 2 * this.#zk.session.timeout } = options
     checkName('name', name, this.path)
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const membership = new Membership({ zk: this.#zk, path: this.path }, { name, data, acl: this.#acl, timeout })
     await membership.entered(signal)
     return membership

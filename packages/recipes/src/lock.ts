@@ -1,4 +1,5 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from './checks.ts'
 import { checkLabel } from './deadlock/marks.ts'
@@ -104,7 +105,7 @@ export class Lock implements Acquirable<Held> {
     if (reentrancy.current === undefined) {
       return await this.#queueLock.run((held) => reentrancy.inside(held, body), options)
     }
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     return await reentrancy.again(body, options)
   }
 

@@ -1,5 +1,5 @@
 import { type CallOptions, KeeperError, type ZooKeeper } from '@zk/client'
-import { hex, onAbort } from '@zk/client/internal'
+import { hex, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { ChangeFeed } from './mirror/change-feed.ts'
 import { checkMirror, checkSynced } from './mirror/checks.ts'
 import { Copy } from './mirror/copy.ts'
@@ -78,7 +78,7 @@ export class Mirror {
    */
   static async open(zk: ZooKeeper, path: string, options: MirrorOptions = {}): Promise<Mirror> {
     checkMirror(zk, path, options)
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     const mirror = new Mirror(zk, path, options)
     const opened = new Promise<void>((resolve, reject) => {
       mirror.#hasOpened = resolve

@@ -1,6 +1,6 @@
 // The hold of a writer of a shared lock. The writer can become a reader, which keeps the writer's place.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort } from '@zk/client/internal'
+import { onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
 import { deleteOwn, type OwnNode, type OwnNodes } from './queue/own-node.ts'
 import { ownerLeaves, replaceOwner } from './queue/owners.ts'
@@ -55,7 +55,7 @@ export class WriteHeld extends Held {
    */
   async downgrade(options: DowngradeOptions = {}): Promise<Held> {
     checkCall('downgrade', options, ['timeout', 'signal'])
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     this.throwIfLost()
     this.lose('Downgraded')
     const { session } = this.#owner

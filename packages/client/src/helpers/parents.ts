@@ -1,7 +1,7 @@
 // Creates missing nodes above a node.
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
-import { checkACL, type Data } from '../operations/arguments.ts'
+import { checkACL, type Data, isBytes } from '../operations/arguments.ts'
 import type { Created, CreateOptions } from '../operations/create.ts'
 import type { CallOptions, ParentsOptions } from '../call-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -19,7 +19,7 @@ export function snapshot({ data, options }: CreateArguments): CreateArguments {
   const { acl, parents } = options
   const parentsCopy = typeof parents === 'object' ? { acl: checkACL(parents.acl) } : parents
   return {
-    data: data instanceof Uint8Array ? new Uint8Array(data) : data,
+    data: isBytes(data) ? new Uint8Array(data) : data,
     options: { ...options, acl: acl && checkACL(acl), parents: parentsCopy },
   }
 }

@@ -1,5 +1,6 @@
 // Checks of the arguments of calls, before anything is sent.
 import { ProtocolError } from '@zk/wire'
+import { isSignal } from '../signals.ts'
 
 /** Data of a znode: bytes, or text to be stored as UTF-8. */
 export type Data = Uint8Array | string
@@ -17,9 +18,18 @@ const utf8 = new TextEncoder()
 /** Returns the bytes. Does not copy them, because the request is written in the same turn. */
 export function toBytes(data: Data): Uint8Array {
   if (typeof data === 'string') return utf8.encode(data)
-  if (data instanceof Uint8Array) return data
+  if (isBytes(data)) return data
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
+
+/** Whether the value is a `Uint8Array`, also one of another realm: test runners run tests in a realm of their own. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return (
+    value instanceof Uint8Array || (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === BYTES_TAG)
+  )
+}
+
+const BYTES_TAG = '[object Uint8Array]'
 
 /**
  * Returns the version to send; -1 means any. A node has versions below -1 after 2^31 writes. Other clients take a number in place
@@ -65,6 +75,7 @@ export function checkKeys(what: string, options: object, known: readonly string[
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
+  if (isSignal(options)) throw new TypeError(`${what}: a signal is given as { signal }`)
   // Keys of the prototype do not count. So an AbortController, which has a `signal` there, is accepted.
   for (const key in options)
     if (!known.includes(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
@@ -85,11 +96,9 @@ export function checkBoolean(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
 }
 
-/** Throws unless the option is undefined or a signal, also one of another realm. */
+/** Throws unless the option is undefined or a signal, also one of another realm or library. */
 export function checkSignal(signal: unknown): void {
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function') {
-    throw new TypeError('signal must be an AbortSignal')
-  }
+  if (signal !== undefined && !isSignal(signal)) throw new TypeError('signal must be an AbortSignal')
 }
 
 /** Throws unless the option is undefined or a number of ms. */

@@ -1,6 +1,6 @@
 // The option `tls` of connect, and its checks. Error messages never show a value, because values include keys and
 // passphrases.
-import { checkKeys } from '../operations/arguments.ts'
+import { checkKeys, isBytes } from '../operations/arguments.ts'
 
 /** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array
@@ -141,7 +141,7 @@ function isOf(kind: Kind, value: unknown): boolean {
 
 /** Whether this is text, bytes, or an object with one of them as `pem` or `buf`, and with a passphrase of its own. */
 function isKeyMaterial(value: unknown): boolean {
-  if (typeof value === 'string' || value instanceof Uint8Array) return true
+  if (typeof value === 'string' || isBytes(value)) return true
   if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false
   if ('passphrase' in value && !['string', 'undefined'].includes(typeof value.passphrase)) return false
   return isKeyMaterial('pem' in value ? value.pem : value.buf)

@@ -12,7 +12,7 @@ import {
   type Watched,
   type ZooKeeper,
 } from '@zk/client'
-import { onAbort } from '@zk/client/internal'
+import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { EphemeralNode } from '../ephemeral-node.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
@@ -224,7 +224,7 @@ export class BarrierMember {
   }
 
   async #list(): Promise<Round> {
-    this.#gone.signal.throwIfAborted()
+    throwIfAborted(this.#gone.signal)
     const { ready, list } = await retry(this.#zk, () => this.#checkAndList())
     const { children, stat } = list
     const own = nameIn(this.path)
@@ -274,7 +274,7 @@ export class BarrierMember {
       const event = isGone ? undefined : await watch.changed
       stop()
       this.#unwatch(watch)
-      signal.throwIfAborted()
+      throwIfAborted(signal)
       if (isGone || event?.type === 'NodeDeleted') return
     }
   }
@@ -354,8 +354,8 @@ export class BarrierMember {
   }
 
   #throwIfOver(): void {
-    this.session.detaching.throwIfAborted()
-    this.session.signal.throwIfAborted()
+    throwIfAborted(this.session.detaching)
+    throwIfAborted(this.session.signal)
     // Its own node may not be read: another one would not do better.
     const { aborted: isGone, reason } = this.#gone.signal
     if (KeeperError.is(reason, 'NoAuth')) throw reason

@@ -1,6 +1,6 @@
 // The limit of a wait: a timeout or a signal.
 import { type CallOptions, KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
-import { onAbort, pause } from '@zk/client/internal'
+import { onAbort, pause, throwIfAborted } from '@zk/client/internal'
 
 /** The longest timer of runtimes, in ms: 25 days. A longer timeout counts as no limit. */
 const LONGEST = 2 ** 31 - 1
@@ -97,7 +97,7 @@ export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unk
 }
 
 /**
- * Settles as `call` does, which may make several requests. If they take too long in total, it rejects with `RequestTimeout`: with
+ * Settles as `call` does, which may make several requests, and none if the signal has aborted before. If they take too long in total, it rejects with `RequestTimeout`: with
  * `outcomeUnknown` if `sending` was called, which must be called before a request that may be executed after the end.
  */
 export async function within<T>(
@@ -107,6 +107,7 @@ export async function within<T>(
   call: (limited: CallOptions & { readonly signal: AbortSignal }, sending: () => void) => Promise<T>,
 ): Promise<T> {
   const { signal, timeout = (options.session ?? zk.session).timeout } = options
+  throwIfAborted(signal)
   let outcomeUnknown = false
   const sending = () => {
     outcomeUnknown = true

@@ -1,6 +1,6 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { pause } from '@zk/client/internal'
+import { pause, throwIfAborted } from '@zk/client/internal'
 import { NodeVanished } from '../calls/node-vanished.ts'
 import { throwUnlessTransient } from '../calls/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
@@ -69,7 +69,7 @@ export class CounterWriter {
   /** Writes with one writer node, until no change has come for a while. */
   async #writeInSession(): Promise<void> {
     const { session } = this.#zk
-    session.detaching.throwIfAborted()
+    throwIfAborted(session.detaching)
     const node = new WriterNode(this.#zk, this.#path, this.#acl)
     const writing = this.#writeWith(node)
     session.waitUntil(writing)
@@ -89,7 +89,7 @@ export class CounterWriter {
       let conflicts = 0
       for (;;) {
         while (this.#waiting.size > 0) {
-          session.detaching.throwIfAborted()
+          throwIfAborted(session.detaching)
           state ??= await node.read()
           const batch = this.#batch(state)
           if (batch === undefined) continue

@@ -1,6 +1,6 @@
 // One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
 import { type ACL, type CallOptions, KeeperError, type Session, type Stat, type ZooKeeper } from '@zk/client'
-import { hex, onAbort, pause } from '@zk/client/internal'
+import { hex, onAbort, pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import { eventIfSent } from '../calls/unreadable.ts'
@@ -163,7 +163,7 @@ export class Membership implements AsyncDisposable {
     checkCall('update', options)
     checkContent(data)
     const { signal, timeout = this.#node.session.timeout } = options
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     if (this.#state.name === 'ended') throw this.#state.error
     const content = new Content(data)
     this.#contents.push(content)
@@ -264,7 +264,7 @@ export class Membership implements AsyncDisposable {
   async #keepIn(session: Session): Promise<never> {
     const node = this.#node.session === session ? this.#node : new MemberNode(this.#folder, this.name, session)
     this.#node = node
-    session.detaching.throwIfAborted()
+    throwIfAborted(session.detaching)
     const release = await this.#claim(session)
     const unlisten = onAbort(session.detaching, () => this.#end('Closed', session.detaching.reason))
     try {
@@ -363,7 +363,7 @@ export class Membership implements AsyncDisposable {
       for (;;) {
         this.#throwIfOver()
         if (isFired) {
-          node.session.signal.throwIfAborted()
+          throwIfAborted(node.session.signal)
           watch.unwatch().catch(() => {})
           const look = await node.look()
           watch = look.watch

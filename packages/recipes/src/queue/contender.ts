@@ -1,6 +1,7 @@
 // One contender: ephemeral sequential znodes of one session, one in each queue, from their creation to their removal. A lock has
 // one queue.
 import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
 import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
 import { DetectedWait } from '../deadlock/detected-wait.ts'
 import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
@@ -285,8 +286,8 @@ export class Contender {
   }
 
   #vanished(): never {
-    this.session.signal.throwIfAborted()
-    this.session.detaching.throwIfAborted()
+    throwIfAborted(this.session.signal)
+    throwIfAborted(this.session.detaching)
     throw new NodeVanished()
   }
 

@@ -1,6 +1,6 @@
 // The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
 import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort, wasAborted } from '@zk/client/internal'
+import { onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type ContenderOptions, type Entries, type Grant } from './contender.ts'
 import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from '../checks.ts'
@@ -71,7 +71,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
     checkCall('acquire', options, acquireOptions)
-    options.signal?.throwIfAborted()
+    throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
     const limit = new WaitLimit(this.#zk.runtime, {
@@ -100,7 +100,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
     checkCall('tryAcquire', options, tryOptions)
     const { signal } = options
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const { path } = this.#subject
     const wait = new Wait(this.#subject, undefined, false)
     const contender = this.#contender(wait)
@@ -169,7 +169,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   #contender(wait: Wait): Competitor {
     const { session } = this.#zk
-    session.detaching.throwIfAborted()
+    throwIfAborted(session.detaching)
     checkLease(this.#options, session)
     const contender = this.makeContender({
       // These keys come before the spread: V8 gives each object a hidden class of its own if new keys follow a spread.

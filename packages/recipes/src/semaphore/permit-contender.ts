@@ -20,6 +20,7 @@
 // A transaction without an answer was executed if `leases` shows nodes with our uuid. It cannot be executed twice, nor after our
 // node in `locks` is gone.
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
 import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
 import { inHeir } from '../calls/heirs.ts'
 import { ifMissing } from '../calls/if-missing.ts'
@@ -264,8 +265,8 @@ export class PermitContender implements Competitor {
 
   #throwIfLeaving(): void {
     if (this.#leaving === undefined) return
-    this.session.signal.throwIfAborted()
-    this.session.detaching.throwIfAborted()
+    throwIfAborted(this.session.signal)
+    throwIfAborted(this.session.detaching)
     throw new NodeVanished()
   }
 

@@ -1,5 +1,6 @@
 // Gets tokens from the SASL mechanism. The session sends them.
 import { madePrintable } from '../../errors.ts'
+import { isBytes } from '../../operations/arguments.ts'
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'
@@ -40,7 +41,7 @@ export class SaslClient {
   }
 
   #bytes(token: unknown): Uint8Array {
-    if (token instanceof Uint8Array) return token
+    if (isBytes(token)) return token
     throw new TypeError(`SASL ${this.#mechanism.name}: a token must be a Uint8Array`)
   }
 }

@@ -13,6 +13,7 @@ import type { Credential } from '../requests/credentials.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Connection, Session } from '../../session.ts'
+import { reasonOf, throwIfAborted } from '../../signals.ts'
 import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
@@ -235,7 +236,7 @@ export class SessionDriver implements Session {
     const by = this.#machine.detach(now)
     this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
     if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, by - now)
-    this.signal.throwIfAborted()
+    throwIfAborted(this.signal)
     await this.close(lastRequest())
   }
 
@@ -262,7 +263,7 @@ export class SessionDriver implements Session {
   ): Request | undefined {
     const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
     if (signal?.aborted) {
-      reject(signal.reason)
+      reject(reasonOf(signal))
       return undefined
     }
     const calledAt = this.#now()
