@@ -33,7 +33,7 @@ import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
 import { getAllChildrenNumber } from './operations/get-all-children-number.ts'
 import { getEphemerals } from './operations/get-ephemerals.ts'
-import { NameList } from './operations/name-list.ts'
+import type { NameList } from './operations/name-list.ts'
 import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
 import { type Operation, prepare, type WatchingOperation, type WireOperation } from './operations/operation.ts'
@@ -66,22 +66,34 @@ import type { SessionChain } from './session-chain.ts'
 import type { Stat } from './operations/stat.ts'
 import { CallWatcher, type Watched } from './caller-watches/call-watcher.ts'
 
+// What recipes need of a client besides its public methods. These are methods of the object, and their names are known to all
+// copies of this package: the recipes of one copy also work with a client of another.
+const logWithKey = Symbol.for('@zk/ZooKeeper.logWith')
+const getChildNamesKey = Symbol.for('@zk/ZooKeeper.getChildNames')
+const watchIntoKey = Symbol.for('@zk/ZooKeeper.watchInto')
+
 /** Logs like the client itself, with its session and its server. For `@zk/client/internal`. */
-export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
+export function logWith(zk: ZooKeeper, level: LogLevel, message: string, fields: () => object): void {
+  zk[logWithKey](level, message, fields)
+}
 
 /** Like `getChildren`, but makes no string for each name. For `@zk/client/internal`. */
-export let getChildNames: (zk: ZooKeeper, path: string, options: CallOptions) => Promise<NameList>
+export function getChildNames(zk: ZooKeeper, path: string, options: CallOptions): Promise<NameList> {
+  return zk[getChildNamesKey](path, options)
+}
 
 /**
  * Like `watch`, but the events go to a sink, which gets each before a reply that shows its change settles.
  * For `@zk/client/internal`.
  */
-export let watchInto: (
+export function watchInto(
   zk: ZooKeeper,
   path: string,
   options: Pick<WatchOptions, 'recursive'> & CallOptions,
   sink: EventSink,
-) => WatchInto
+): WatchInto {
+  return zk[watchIntoKey](path, options, sink)
+}
 
 /** A watch whose events go to a sink. */
 interface WatchInto {
@@ -153,22 +165,21 @@ export class ZooKeeper {
     return this.#sessions.telemetry.states()
   }
 
-  static {
-    logWith = (zk, level, message, fields) => {
-      // `zk` may be the client of another copy of this package.
-      if (!(#sessions in zk)) return
-      const { telemetry, current } = zk.#sessions
-      telemetry.log(level, message, current, fields)
-    }
-    getChildNames = (zk, path, options) =>
-      // `zk` may be the client of another copy of this package.
-      #sessions in zk
-        ? zk.#call(getChildNamesOf, [path], options)
-        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.ofStrings(children))
-    watchInto = (zk, path, options, sink) => {
-      const watch = new PersistentWatch(zk.#sessions, zk.#chroot, path, options, sink)
-      return { opened: watch.open(() => {}), stop: () => watch.stop() }
-    }
+  /** @internal */
+  [logWithKey](level: LogLevel, message: string, fields: () => object): void {
+    const { telemetry, current } = this.#sessions
+    telemetry.log(level, message, current, fields)
+  }
+
+  /** @internal */
+  [getChildNamesKey](path: string, options: CallOptions): Promise<NameList> {
+    return this.#call(getChildNamesOf, [path], options)
+  }
+
+  /** @internal */
+  [watchIntoKey](path: string, options: Pick<WatchOptions, 'recursive'> & CallOptions, sink: EventSink): WatchInto {
+    const watch = new PersistentWatch(this.#sessions, this.#chroot, path, options, sink)
+    return { opened: watch.open(() => {}), stop: () => watch.stop() }
   }
 
   // --- operations --------------------------------------------------------------------------------------------------

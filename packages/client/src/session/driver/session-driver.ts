@@ -491,5 +491,8 @@ export class SessionDriver implements Session {
 /** The driver of a session that a caller passed. Throws a `TypeError` for any other value. */
 export function driverOf(session: Session): SessionDriver {
   if (session instanceof SessionDriver) return session
-  throw new TypeError('session must be a Session, as zk.session gives it')
+  // A client makes its sessions itself: one of another copy of this package is the session of another client.
+  const isForeign = typeof (session as Partial<Session> | null)?.waitUntil === 'function'
+  const what = isForeign ? 'a session of this client, not of a client of another copy of @zk/client' : 'a Session'
+  throw new TypeError(`session must be ${what}, as zk.session gives it`)
 }
