@@ -2,6 +2,7 @@ import type { ErrorName } from '@zk/wire'
 import { ErrorCode, printable } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
+import { setHidden } from './in-json.ts'
 
 /** The key by which `KeeperError.is` recognizes errors of any copy of this package. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
@@ -82,8 +83,8 @@ export class KeeperError extends Error {
   readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
   readonly server: string | undefined
-  /** The id of the session that the call ran in; undefined before there is one. */
-  readonly sessionId: bigint | undefined
+  /** The id of the session that the call ran in; undefined before there is one. Not enumerable, because JSON has no bigint. */
+  declare readonly sessionId: bigint | undefined
   /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
   readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
@@ -104,7 +105,7 @@ export class KeeperError extends Error {
     this.chroot = details.chroot
     this.outcomeUnknown = details.outcomeUnknown ?? false
     this.server = details.server
-    this.sessionId = details.sessionId
+    setHidden<KeeperError>(this, { sessionId: details.sessionId })
     this.index = details.index
     this.results = details.results
     this.needs = details.needs
@@ -168,6 +169,7 @@ export class ConnectError extends Error {
     )
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
     super(printable(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`))
+    for (const { error } of servers) describeInJson(error)
     this.servers = servers
   }
 
@@ -240,6 +242,12 @@ export function madePrintable<E>(error: E, causes = MOST_CAUSES): E {
   }
   if (causes > 0) for (const part of [cause, ...(Array.isArray(errors) ? errors : [])]) madePrintable(part, causes - 1)
   return error
+}
+
+/** JSON makes {} of most errors, and throws at some. The error gets a `toJSON` of its own, which copies of its fields keep. */
+export function describeInJson(error: Error | undefined): void {
+  if (!(error instanceof Error) || 'toJSON' in error || !Object.isExtensible(error)) return
+  Object.defineProperty(error, 'toJSON', { value: () => messageOf(error), configurable: true })
 }
 
 /** Gives an error of ours the stack of the caller instead of that of our socket. The reason of the signal is not changed. */

@@ -1,6 +1,6 @@
 // What programs log: `JSON.stringify` throws at a bigint, and makes {} of an error.
 import { describe, expect, test } from 'vitest'
-import { GetDataResponse, OpCode } from '@zk/wire'
+import { ErrorResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { ConnectError, formatDetachedSession, KeeperError, parseDetachedSession } from '../src/index.ts'
 import { DetachedSession } from '../src/session/protocol/detached-session.ts'
 import { connected, nodeData, outcome, VirtualWorld } from './support/index.ts'
@@ -52,6 +52,35 @@ test('Stat in JSON has its zxids and its owner as text', async () => {
     pzxid: `0x${stat.pzxid.toString(16)}`,
     ephemeralOwner: `0x${stat.ephemeralOwner.toString(16)}`,
   })
+})
+
+test('NodeEvent in JSON has its zxid as text, which servers from 3.9 on send', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const reading = outcome(zk.getDataAndWatch('/a'))
+  connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+  const watching = zk.watch('/a')
+  connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+  await world.settle()
+  connection.event('NodeDataChanged', '/a', { zxid: 0x1fn })
+  await world.settle()
+  const events = [await reading.value.changed, (await watching.next()).value]
+  for (const event of events) {
+    expect(event).toEqual({ type: 'NodeDataChanged', path: '/a', zxid: 0x1fn })
+    expect(parsed(event)).toEqual({ type: 'NodeDataChanged', path: '/a', zxid: '0x1f' })
+  }
+})
+
+test('KeeperError, and what ConnectError lists, are JSON also as copies of their fields', () => {
+  const certificate = { raw: 1n, issuerCertificate: {} }
+  certificate.issuerCertificate = certificate
+  const error = Object.assign(new Error('refused'), { cert: certificate })
+  expect(parsed(Object.assign({}, new ConnectError([{ server: 'zk1:2281', attempts: 1, error }], 5)))).toMatchObject({
+    servers: [{ server: 'zk1:2281', error: 'refused' }],
+  })
+  const keeperError = new KeeperError('NoNode', { sessionId: 5n, path: '/a' })
+  expect(keeperError.sessionId).toBe(5n)
+  expect(parsed(Object.assign({}, keeperError))).toMatchObject({ code: 'NoNode', path: '/a' })
 })
 
 describe('DetachedSession', () => {

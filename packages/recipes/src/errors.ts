@@ -1,4 +1,4 @@
-import { branded, hex, printable } from '@zk/client/internal'
+import { branded, hex, inJson, printable, setHidden } from '@zk/client/internal'
 import type { Slowness } from './lease/slow-answers.ts'
 
 /** The brand by which `LockLostError.is` finds errors of any copy of this package. */
@@ -37,8 +37,11 @@ export class LockLostError extends Error {
   readonly reason: LossReason
   /** The path of the contender's node. */
   readonly path: string
-  /** The value with which the body of a `run` resolved although the lock was lost; undefined for any other call. */
-  readonly result: unknown
+  /**
+   * The value with which the body of a `run` resolved although the lock was lost; undefined for any other call. Not enumerable,
+   * and not in JSON: it may be anything.
+   */
+  declare readonly result: unknown
 
   constructor(
     reason: LossReason,
@@ -48,7 +51,7 @@ export class LockLostError extends Error {
     super(printable(`${path} is no longer held: ${explain[reason]}`), options)
     this.reason = reason
     this.path = path
-    this.result = result
+    setHidden<LockLostError>(this, { result })
   }
 
   /** @internal The same loss with the stack of the present caller, and the result of the body of a `run`. */
@@ -59,8 +62,8 @@ export class LockLostError extends Error {
 
   /** For logs. */
   toJSON(): object {
-    const { name, message, reason, path, result } = this
-    return { name, message, reason, path, result }
+    const { name, message, reason, path } = this
+    return { name, message, reason, path }
   }
 
   /** True for a `LockLostError` of any copy of this package in the program. */
@@ -69,7 +72,7 @@ export class LockLostError extends Error {
   }
 }
 
-/** The contender for which the caller waited when the wait ended. */
+/** The contender for which the caller waited when the wait ended. In JSON `sessionId` is text, `0x…`. */
 export interface Blocker {
   /** The path of the contender's node. */
   readonly path: string
@@ -118,13 +121,12 @@ export class LockTimeoutError extends Error {
     this.path = path
     this.position = ahead?.length
     this.ahead = ahead ?? []
-    this.blocker = blocker
+    this.blocker = blocker && inJson({ ...blocker })
   }
 
   /** For logs: all fields, with the session's id as text. */
   toJSON(): object {
-    const { name, message, path, position, ahead } = this
-    const blocker = this.blocker && { ...this.blocker, sessionId: hex(this.blocker.sessionId) }
+    const { name, message, path, position, ahead, blocker } = this
     return { name, message, path, position, ahead, blocker }
   }
 
@@ -164,13 +166,12 @@ export class WouldDeadlockError extends Error {
   constructor(path: string, cycle: readonly DeadlockStep[] = []) {
     super(printable(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`))
     this.path = path
-    this.cycle = cycle
+    this.cycle = cycle.map((step) => inJson({ ...step }))
   }
 
   /** For logs. */
   toJSON(): object {
-    const { name, message, path } = this
-    const cycle = this.cycle.map((step) => ({ ...step, sessionId: hex(step.sessionId) }))
+    const { name, message, path, cycle } = this
     return { name, message, path, cycle }
   }
 

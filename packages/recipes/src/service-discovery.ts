@@ -200,6 +200,12 @@ export class Registration implements AsyncDisposable {
     await this.#membership.update(instanceToJSON(next), options)
   }
 
+  /** For logs. */
+  toJSON(): object {
+    const { path, state } = this
+    return { path, state }
+  }
+
   /** Ends the registration: see `Membership.leave`. */
   async leave(): Promise<void> {
     await this.#membership.leave()

@@ -1,12 +1,13 @@
 // The watch that a read sets, as the caller sees it: the promise of its event, and `unwatch`. `unwatch` removes the watcher
 // here at once, and the watch at the server if nothing else of this client needs it.
 import { type Chroot, noChroot } from '../chroot.ts'
+import { inJson } from '../in-json.ts'
 import { prepare } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
 import type { SessionDriver } from '../session/driver/session-driver.ts'
 import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watches/watchers.ts'
 
-/** Something happened to a watched node. */
+/** Something happened to a watched node. In JSON `zxid` is text, `0x…`. */
 export interface NodeEvent {
   /**
    * `NodeChildrenChanged`: a child was created or deleted. The event does not say which. A change of a child's data does not
@@ -73,7 +74,7 @@ export class CallWatcher implements OneShotWatcher {
   notify(outcome: OneShotOutcome): void {
     // If a key followed a spread, V8 would give each event a hidden class of its own.
     const event = Object.assign({}, outcome, { path: this.#caller })
-    void settled.then(() => this.#resolve(event))
+    void settled.then(() => this.#resolve('zxid' in event ? inJson(event) : event))
   }
 
   /** Adds `changed` and `unwatch` to the result of the read, which is an object of this call alone. */

@@ -3,6 +3,7 @@ import { onAbort } from '../aborts.ts'
 import type { Chroot } from '../chroot.ts'
 import { atCaller, KeeperError } from '../errors.ts'
 import { EventQueue, OVER } from './event-queue.ts'
+import { inJson } from '../in-json.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { checkBoolean } from '../operations/arguments.ts'
 import { prepare } from '../operations/operation.ts'
@@ -206,8 +207,14 @@ export class PersistentWatch {
       case 'NodeDeleted':
       case 'NodeDataChanged':
       case 'NodeChildrenChanged':
-        return this.#sink.push({ ...outcome, path: this.#chroot.relative(outcome.path) })
+        return this.#sink.push(this.#shown(outcome))
     }
+  }
+
+  /** With the path that the caller knows. */
+  #shown(outcome: NodeEvent): NodeEvent {
+    const event = { ...outcome, path: this.#chroot.relative(outcome.path) }
+    return 'zxid' in event ? inJson(event) : event
   }
 
   #renew(): void {

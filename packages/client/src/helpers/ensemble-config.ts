@@ -1,5 +1,7 @@
 // Parses /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
 
+import { inJson } from '../in-json.ts'
+
 /** One server of an ensemble. */
 export interface ServerConfig {
   /** The `myid` of the server. */
@@ -35,7 +37,7 @@ export interface ServerAddresses {
   readonly electionPort: number
 }
 
-/** The configuration on which the servers of an ensemble have agreed. A standalone server has none. */
+/** The configuration on which the servers of an ensemble have agreed. A standalone server has none. In JSON `version` is text, `0x…`. */
 export interface EnsembleConfig {
   /** The servers. Lines that this version does not know are left out: see `text`. */
   readonly servers: readonly ServerConfig[]
@@ -49,11 +51,11 @@ export interface EnsembleConfig {
 export function parseConfig(text: string): EnsembleConfig {
   const lines = text.split('\n')
   const version = lines.map((line) => /^version=([0-9a-f]{1,16})$/.exec(line)?.[1]).find((hex) => hex !== undefined)
-  return {
+  return inJson({
     servers: lines.map(parseServer).filter((server) => server !== undefined),
     version: version === undefined ? 0n : BigInt(`0x${version}`),
     text,
-  }
+  })
 }
 
 /** Parses a line `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, which may have a second client address, for TLS. */

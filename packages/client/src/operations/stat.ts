@@ -1,5 +1,5 @@
 import type { Stat as WireStat } from '@zk/wire'
-import { hex } from '../hex.ts'
+import { fieldsInJson } from '../in-json.ts'
 
 /** The Stat of a node. `ctime` and `mtime` are in ms since the epoch. In JSON zxids and `ephemeralOwner` are text: `0x…`. */
 export type Stat = Readonly<Omit<WireStat, 'ctime' | 'mtime'> & Record<'ctime' | 'mtime', number>>
@@ -37,12 +37,6 @@ class NodeStat implements Stat {
   }
 
   toJSON(): object {
-    const { czxid, mzxid, pzxid, ephemeralOwner } = this
-    return Object.assign({}, this, {
-      czxid: hex(czxid),
-      mzxid: hex(mzxid),
-      pzxid: hex(pzxid),
-      ephemeralOwner: hex(ephemeralOwner),
-    })
+    return fieldsInJson(this)
   }
 }

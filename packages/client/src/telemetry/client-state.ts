@@ -1,5 +1,5 @@
 // The state of a client, for any number of readers.
-import { messageOf } from '../errors.ts'
+import { describeInJson } from '../errors.ts'
 import { OVER } from '../caller-watches/event-queue.ts'
 
 /**
@@ -114,6 +114,7 @@ export class StateFeed {
 
   /** Replaces the present state by one with other details. No iterator is notified. */
   amend(state: ClientState): void {
+    // The error gets it, not the state, because programs copy the fields of a state.
     if ('error' in state) describeInJson(state.error)
     this.#current = state
   }
@@ -165,10 +166,4 @@ export class StateFeed {
     this.#waiting.clear()
     for (const deliver of waiting) deliver()
   }
-}
-
-/** JSON turns most errors into {}. The error gets `toJSON`, not the state, because programs copy the fields of a state. */
-function describeInJson(error: Error | undefined): void {
-  if (!(error instanceof Error) || 'toJSON' in error || !Object.isExtensible(error)) return
-  Object.defineProperty(error, 'toJSON', { value: () => messageOf(error), configurable: true })
 }

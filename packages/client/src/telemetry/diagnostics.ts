@@ -1,7 +1,8 @@
 // The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. Messages never
-// contain data of nodes, or credentials.
+// contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors messages.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
+import { inJson } from '../in-json.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
 /** The session and its server. */
@@ -121,9 +122,9 @@ export function traceSettled(message: RequestMessage): void {
   publish(asyncEnd, message)
 }
 
-/** If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw here: this is ignored. */
-export function publish(channel: { publish(message: unknown): void }, message: unknown): void {
+/** Publishes a message, which is plain data. If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw here: this is ignored. */
+export function publish(channel: { publish(message: unknown): void }, message: object): void {
   try {
-    channel.publish(message)
+    channel.publish('toJSON' in message ? message : inJson(message))
   } catch {}
 }

@@ -1,4 +1,4 @@
-import { branded, hex, printable } from '@zk/client/internal'
+import { branded, hex, inJson, printable } from '@zk/client/internal'
 
 /** The brand by which `NameTakenError.is` finds errors of any copy of this package. */
 const takenBrand = Symbol.for('@zk/NameTakenError')
@@ -32,13 +32,13 @@ export class NameTakenError extends Error {
   constructor(path: string, timeout: number, owner: NameOwner) {
     super(printable(`${path} was not free within ${timeout} ms: ${ownerText(owner)}`))
     this.path = path
-    this.owner = owner
+    this.owner = inJson({ ...owner })
   }
 
   /** For logs: all fields, with the session's id as text. */
   toJSON(): object {
     const { name, message, path, owner } = this
-    return { name, message, path, owner: { ...owner, sessionId: hex(owner.sessionId) } }
+    return { name, message, path, owner }
   }
 
   /** True for a `NameTakenError` of any copy of this package in the program. */

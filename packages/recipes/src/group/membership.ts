@@ -1,6 +1,6 @@
 // One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
 import { type ACL, type CallOptions, KeeperError, type Session, type Stat, type ZooKeeper } from '@zk/client'
-import { hex, onAbort, pause, throwIfAborted } from '@zk/client/internal'
+import { inJson, onAbort, pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
 import { eventIfSent } from '../calls/unreadable.ts'
@@ -18,7 +18,7 @@ const STEADY = 10_000
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 10_000
 
-/** How a membership stands. Times are in ms since the epoch, by the clock of this machine. */
+/** How a membership stands. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
 export type MembershipState =
   /**
    * The node is there, as far as this client knows. It learns of a deletion by an event, and of an expired session when it
@@ -199,8 +199,7 @@ export class Membership implements AsyncDisposable {
   /** For logs. */
   toJSON(): object {
     const { name, path, state } = this
-    if (state.name !== 'present') return { name, path, state }
-    return { name, path, state: { ...state, sessionId: hex(state.sessionId), czxid: hex(state.czxid) } }
+    return { name, path, state }
   }
 
   /** As `leave`. */
@@ -463,7 +462,7 @@ export class Membership implements AsyncDisposable {
 
   #present(session: Session, { czxid }: Stat): void {
     this.#formerSessions.clear()
-    this.#become({ name: 'present', since: this.#zk.runtime.wallNow(), sessionId: session.id, czxid })
+    this.#become(inJson({ name: 'present', since: this.#zk.runtime.wallNow(), sessionId: session.id, czxid }))
     this.#enter()
     const { path } = this.#folder
     reportMember(this.#zk, { path, node: this.path, event: 'present', sessionId: session.id })

@@ -1,6 +1,6 @@
 // What programs see of a mirror: nodes, and how they change.
 import type { Stat } from '@zk/client'
-import { hex } from '@zk/client/internal'
+import { fieldsInJson } from '@zk/client/internal'
 
 /**
  * The part of a node's Stat that a mirror keeps: what is written with the data. The other fields change without an event of
@@ -10,6 +10,31 @@ export type MirroredStat = Pick<
   Stat,
   'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'
 >
+
+/** A class, so that `toJSON` costs a `get` nothing. */
+class NodeStat implements MirroredStat {
+  readonly czxid: bigint
+  readonly mzxid: bigint
+  readonly ctime: number
+  readonly mtime: number
+  readonly version: number
+  readonly ephemeralOwner: bigint
+  readonly dataLength: number
+
+  constructor(stat: MirroredStat) {
+    this.czxid = stat.czxid
+    this.mzxid = stat.mzxid
+    this.ctime = stat.ctime
+    this.mtime = stat.mtime
+    this.version = stat.version
+    this.ephemeralOwner = stat.ephemeralOwner
+    this.dataLength = stat.dataLength
+  }
+
+  toJSON(): object {
+    return fieldsInJson(this)
+  }
+}
 
 const utf8 = new TextDecoder()
 
@@ -26,7 +51,7 @@ export class MirroredNode {
   constructor(path: string, data: Uint8Array | undefined, stat: MirroredStat) {
     this.path = path
     this.data = data
-    this.stat = stat
+    this.stat = new NodeStat(stat)
   }
 
   /** The data as text; undefined if this client may not read it. */
@@ -37,12 +62,7 @@ export class MirroredNode {
   /** For logs. */
   toJSON(): object {
     const { path, text, stat } = this
-    const { czxid, mzxid, ephemeralOwner } = stat
-    return {
-      path,
-      text,
-      stat: { ...stat, czxid: hex(czxid), mzxid: hex(mzxid), ephemeralOwner: hex(ephemeralOwner) },
-    }
+    return { path, text, stat }
   }
 }
 
