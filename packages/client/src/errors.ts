@@ -336,7 +336,8 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
     'with maxRequestSize at their limit, it is refused before it is sent',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:
-    'the server takes requests only from clients that have proved their identity by SASL; give connect the option sasl',
+    'the server takes requests only from clients that have proved their identity, by SASL or by another scheme of its ' +
+    'enforce.auth.schemes; give connect the option sasl or auth',
   SessionExpired:
     'the session is over: its ephemeral nodes are gone, or will be within a session timeout, and so are its watches; ' +
     'calls go to the next session',

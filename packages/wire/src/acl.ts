@@ -55,6 +55,8 @@ function formatEntry({ perms, id: { scheme, id } }: ACL, index: number): string 
  * (DigestAuthenticationProvider.generateDigest). The caller provides SHA-1:
  * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`. `addAuth` takes `user:password`
  * itself, not this id.
+ *
+ * Use ASCII. For other characters the id fits only servers whose JVM has UTF-8 as its charset.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
   const digest = asUint8Array(sha1(new TextEncoder().encode(userPassword)))
