@@ -84,7 +84,7 @@ export class DoubleBarrier {
     const copied = copyOf(data)
     const former: string[] = []
     let member: BarrierMember | undefined
-    const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
+    const missing = () => `${member?.count ?? 0} of ${this.size} have entered`
     const late = () => new BarrierTimeoutError(this.path, timeout, missing(), member?.present ?? [])
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
@@ -161,7 +161,7 @@ export class BarrierEntry {
     checkWait('leave', options, leaveOptions)
     const { timeout = Infinity, signal } = options
     const member = this.#member
-    const missing = () => `${member.present.length} have not left`
+    const missing = () => `${member.count} have not left`
     const late = () => new BarrierTimeoutError(this.#barrier, timeout, missing(), member.present)
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {

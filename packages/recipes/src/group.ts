@@ -1,12 +1,9 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './group/checks.ts'
-import { type Member, readMember } from './group/member.ts'
+import { listMembers, type Member } from './group/member.ts'
 import { Membership } from './group/membership.ts'
-import { WatchedMembers } from './group/watched-members.ts'
-import { ifMissing } from './calls/if-missing.ts'
-import { retry } from './calls/retry.ts'
-import { undefinedIfAborted, within } from './calls/wait-limit.ts'
+import { followMembers } from './group/watched-members.ts'
 
 /** The nodes of the members. */
 export interface GroupOptions {
@@ -80,13 +77,7 @@ export class Group {
   /** The members, sorted by name. A member that leaves during the reads is left out. */
   async list(options: CallOptions = {}): Promise<Member[]> {
     checkCall('list', options)
-    const zk = this.#zk
-    return await within({ zk, path: this.path }, 'list', options, async (limited) => {
-      const listing = (asking: CallOptions) => retry(zk, () => zk.getChildren(this.path, asking), limited.signal)
-      const names = (await ifMissing(listing, limited, undefined))?.children ?? []
-      const read = await Promise.all(names.sort().map((name) => readMember({ zk, path: this.path }, name, limited)))
-      return read.filter((member) => member !== undefined)
-    })
+    return await listMembers({ zk: this.#zk, path: this.path }, options)
   }
 
   /**
@@ -104,16 +95,6 @@ export class Group {
    */
   async *members(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<readonly Member[], void, undefined> {
     checkCall('members', options)
-    const { signal } = options
-    const watched = new WatchedMembers({ zk: this.#zk, path: this.path }, signal)
-    try {
-      while (!signal?.aborted) {
-        const members = await watched.next().catch(undefinedIfAborted(signal))
-        if (members === undefined) return
-        yield members
-      }
-    } finally {
-      watched.stop()
-    }
+    yield* followMembers({ zk: this.#zk, path: this.path }, options.signal)
   }
 }

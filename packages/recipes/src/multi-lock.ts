@@ -6,7 +6,7 @@ import { checkPaths, type MultiLockPath, pathOf } from './multi-lock/paths.ts'
 import { MultiHeld } from './multi-lock/multi-held.ts'
 import type { Entries } from './queue/contender.ts'
 import type { Entry } from './queue/line.ts'
-import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { type ContenderInfo, contendersOf, Queue } from './queue/queue.ts'
 import { QueueLock } from './queue/queue-lock.ts'
 import { exclusive, reader, type Role, writer } from './queue/roles.ts'
 import { within } from './calls/wait-limit.ts'
@@ -69,7 +69,6 @@ export class MultiLock implements Acquirable<MultiHeld> {
     checkCall('contenders', options)
     const [{ zk }] = this.#queues as [Queue]
     const all = { zk, path: this.paths.join(', ') }
-    const read = (limited: CallOptions) => Promise.all(this.#queues.map((queue) => queue.contenders(limited)))
-    return (await within(all, 'contenders', options, read)).flat()
+    return await within(all, 'contenders', options, (limited) => contendersOf(this.#queues, limited))
   }
 }

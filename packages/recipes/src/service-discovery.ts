@@ -2,7 +2,7 @@ import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { checkBoolean, madePrintable } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './group/checks.ts'
 import { reportUnreadable } from './group/diagnostics.ts'
-import type { Member } from './group/member.ts'
+import { listMembers, type Member, type MembersFolder } from './group/member.ts'
 import type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
 import {
   type InstanceDetails,
@@ -11,10 +11,12 @@ import {
   partsOf,
   type ServiceInstance,
 } from './group/service-instance.ts'
+import { followMembers } from './group/watched-members.ts'
 import { Group } from './group.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import { retry } from './calls/retry.ts'
 import { within } from './calls/wait-limit.ts'
+import { memoized } from './memoized.ts'
 
 /** An instance whose node cannot be read. */
 export interface UnreadableInstance {
@@ -108,8 +110,8 @@ export class ServiceDiscovery {
   /** The instances of a service, sorted by id; none if the service is not known. See `Group.list`. */
   async instances(name: string, options: CallOptions = {}): Promise<ServiceInstance[]> {
     checkCall('instances', options)
-    const members = await this.#group(name).list(options)
-    return this.#read(members)
+    const folder = this.#folder(name)
+    return this.#read(folder, await listMembers(folder, options, this.#readings.notice))
   }
 
   /** The instances of a service, now and whenever they change, until the signal aborts. It promises what `Group.members` does. */
@@ -118,18 +120,18 @@ export class ServiceDiscovery {
     options: Pick<CallOptions, 'signal'> = {},
   ): AsyncGenerator<readonly ServiceInstance[], void, undefined> {
     checkCall('watch', options)
-    for await (const members of this.#group(name).members(options)) yield this.#read(members)
+    const folder = this.#folder(name)
+    for await (const members of followMembers(folder, options.signal, this.#readings.notice))
+      yield this.#read(folder, members)
   }
 
-  #group(name: string): Group {
+  #folder(name: string): MembersFolder {
     checkName('name', name, this.path)
-    return new Group(this.#zk, `${this.path}/${name}`)
+    return { zk: this.#zk, path: `${this.path}/${name}` }
   }
 
-  #read(members: readonly Member[]): ServiceInstance[] {
-    return members.flatMap(
-      (member) => this.#readings.read(member, (error) => this.#tellUnreadable(member, error)) ?? [],
-    )
+  #read({ path }: MembersFolder, members: readonly Member[]): ServiceInstance[] {
+    return this.#readings.read(path, members, (member, error) => this.#tellUnreadable(member, error))
   }
 
   #tellUnreadable({ path: node }: Member, error: unknown): void {
@@ -140,22 +142,53 @@ export class ServiceDiscovery {
   }
 }
 
+/** What the node of a member says. */
+type Reading = { readonly instance: ServiceInstance } | { readonly error: unknown }
+
 /** Reads the JSON of instances, and remembers which unreadable nodes it has reported. */
 class InstanceReader {
-  /** The last transaction that wrote them, by path. */
-  readonly #reported = new Map<string, bigint>()
+  readonly #readings = new WeakMap<Member, Reading>()
+  /** Of each service the unreadable nodes in its last list: the last transaction that wrote each, by path. */
+  readonly #reported = new Map<string, ReadonlyMap<string, bigint>>()
 
-  read({ path, text, mzxid, error }: Member, report: (error: unknown) => void): ServiceInstance | undefined {
-    try {
-      if (error !== undefined) throw error
-      const instance = instanceFromJSON(text)
-      this.#reported.delete(path)
-      return instance
-    } catch (problem) {
-      if (this.#reported.get(path) !== mzxid) report(madePrintable(problem))
-      this.#reported.set(path, mzxid)
-      return undefined
+  /** Reads a member before its list is complete: to read the JSON of 100,000 at once would take a quarter of a second. */
+  readonly notice = (member: Member): void => void this.#reading(member)
+
+  /** The instances of a service. `report` is called for each that is unreadable, and was not in the last list with this content. */
+  read(
+    service: string,
+    members: readonly Member[],
+    report: (member: Member, error: unknown) => void,
+  ): ServiceInstance[] {
+    const before = this.#reported.get(service)
+    const unreadable = new Map<string, bigint>()
+    const instances: ServiceInstance[] = []
+    for (const member of members) {
+      const reading = this.#reading(member)
+      if ('instance' in reading) {
+        instances.push(reading.instance)
+        continue
+      }
+      const { path, mzxid } = member
+      unreadable.set(path, mzxid)
+      if (before?.get(path) !== mzxid) report(member, reading.error)
     }
+    if (unreadable.size > 0) this.#reported.set(service, unreadable)
+    else this.#reported.delete(service)
+    return instances
+  }
+
+  #reading(member: Member): Reading {
+    return memoized(this.#readings, member, () => readingOf(member))
+  }
+}
+
+function readingOf({ text, error }: Member): Reading {
+  if (error !== undefined) return { error }
+  try {
+    return { instance: instanceFromJSON(text) }
+  } catch (problem) {
+    return { error: madePrintable(problem) }
   }
 }
 
@@ -170,7 +203,7 @@ export class Registration implements AsyncDisposable {
 
   /** What is registered. */
   get instance(): ServiceInstance {
-    return instanceFromJSON(new TextDecoder().decode(this.#membership.data))
+    return instanceOf(this.#membership.data)
   }
 
   /** The path of the instance's node. */
@@ -195,9 +228,13 @@ export class Registration implements AsyncDisposable {
 
   /** Changes the fields that are given, and leaves the others. It settles as `Membership.update` does. */
   async update(changes: InstanceDetails, options: UpdateOptions = {}): Promise<void> {
-    const { name, id, registrationTimeUTC, serviceType, ...before } = this.instance
-    const next = { ...described({ ...before, ...changes }), name, id, registrationTimeUTC, serviceType }
-    await this.#membership.update(instanceToJSON(next), options)
+    const copied = copyOf(changes)
+    const change = (before: Uint8Array): Uint8Array => {
+      const { name, id, registrationTimeUTC, serviceType, ...details } = instanceOf(before)
+      const next = { ...described({ ...details, ...copied }), name, id, registrationTimeUTC, serviceType }
+      return new TextEncoder().encode(instanceToJSON(next))
+    }
+    await this.#membership.change(change, options)
   }
 
   /** For logs. */
@@ -215,6 +252,17 @@ export class Registration implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }
+}
+
+function instanceOf(data: Uint8Array): ServiceInstance {
+  return instanceFromJSON(new TextDecoder().decode(data))
+}
+
+/** Checks the fields. The caller may change the payload later. */
+function copyOf(changes: InstanceDetails): InstanceDetails {
+  described(changes)
+  const { payload } = changes
+  return payload === undefined ? { ...changes } : { ...changes, payload: JSON.parse(JSON.stringify(payload) ?? 'null') }
 }
 
 const detailNames: ReadonlySet<string> = new Set(['address', 'port', 'sslPort', 'payload', 'uriSpec', 'enabled'])

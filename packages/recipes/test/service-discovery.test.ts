@@ -108,6 +108,7 @@ describe('ServiceDiscovery', () => {
       '{"name":"orders"}',
       '{"name":"orders","id":"bad","port":"80"}',
       '{"name":"a","id":"b","uriSpec":{}}',
+      '{"name":"a","id":"b","uriSpec":{"parts":[{"value":"address}","variable":true}]}}',
     ]
     scene.ensemble.nodes.create(path)
     for (const data of contents) {
@@ -120,8 +121,40 @@ describe('ServiceDiscovery', () => {
       'the JSON of an instance must have the field id',
       'port must be a number, not "80"',
       'uriSpec must have parts',
+      'a field of uriSpec must have no braces: address}',
     ])
     expect(told.every((each) => each.startsWith(path))).toBe(true)
+  })
+
+  test('ServiceDiscovery tells of an instance again when it has gone and come again, and keeps nothing of it meanwhile', async () => {
+    const { scene, zk, other } = await prepared()
+    const told: string[] = []
+    const services = new ServiceDiscovery(zk, PATH, { onUnreadable: ({ path }) => void told.push(path) })
+    await scene.done(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'good' }))
+    const path = `${PATH}/orders/bad`
+    for (const _ of [1, 2]) {
+      scene.ensemble.nodes.create(path, { data: 'no JSON' })
+      for (const __ of [1, 2]) await scene.done(services.instances('orders'))
+      scene.ensemble.nodes.delete(path)
+      await scene.done(services.instances('orders'))
+    }
+    expect(told).toEqual([path, path])
+  })
+
+  test('ServiceDiscovery reads a brace of a foreign URI as a brace', async () => {
+    const { scene, zk } = await prepared()
+    const parts = [
+      { value: 'http://{', variable: false },
+      { value: 'id', variable: true },
+      { value: '}/{x', variable: false },
+    ]
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/orders`)
+    scene.ensemble.nodes.create(`${PATH}/orders/one`, {
+      data: JSON.stringify({ name: 'orders', id: 'one', uriSpec: { parts } }),
+    })
+    const [instance] = await scene.done(new ServiceDiscovery(zk, PATH).instances('orders'))
+    expect(uriOf(instance!)).toBe('http://{one}/{x')
   })
 
   test('ServiceDiscovery tells of an instance that this client may not read', async () => {
@@ -224,15 +257,31 @@ describe('Registration.update', () => {
     expect(stored(scene, me.path)).toMatchObject({ port: 2, payload: 'x' })
   })
 
+  test('Registration.update that is refused takes no other down, whichever comes first', async () => {
+    const { scene, me } = await registered()
+    const all = [me.update({ port: 2 }), me.update({ payload: huge }), me.update({ address: 'b' })].map(outcome)
+    await scene.world.advance(1_000)
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(me.instance).toMatchObject({ port: 2, address: 'b', payload: undefined })
+    expect(stored(scene, me.path)).toMatchObject({ port: 2, address: 'b', payload: null })
+  })
+
   test('Registration.update that is refused leaves nothing that a further one would send', async () => {
     const { scene, me } = await registered()
-    const both = [outcome(me.update({ payload: huge })), outcome(me.update({ port: 2 }))]
-    await scene.world.advance(1_000)
-    // The second one has the payload of the first one.
-    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(me.instance).toMatchObject({ port: 1, payload: undefined })
+    await scene.start(me.update({ payload: huge }))
     await scene.done(me.update({ port: 3 }))
     expect(stored(scene, me.path)).toMatchObject({ port: 3, payload: null })
+  })
+
+  test('Registration.update writes several changes at once with one request', async () => {
+    const { scene, zk, me } = await registered()
+    const since = scene.since()
+    const payload = { zone: 'a' }
+    const all = [me.update({ port: 2 }), me.update({ payload }), me.update({ address: 'b' })]
+    payload.zone = 'b'
+    await scene.done(Promise.all(all))
+    expect(since.ops(zk.session.id).filter((op) => op === 'setData')).toHaveLength(1)
+    expect(stored(scene, me.path)).toMatchObject({ port: 2, address: 'b', payload: { zone: 'a' } })
   })
 
   test('Registration.instance stays after the end, also where no write of it was answered', async () => {

@@ -60,7 +60,7 @@ export const barrierBugs: readonly PlantedBug[] = [
   {
     name: 'a member that leaves waits for the first other one only',
     recipe: 'DoubleBarrier',
-    edits: [{ in: 'BarrierMember.#othersGone', find: 'others.delete(awaited)', replace: 'others.clear()' }],
+    edits: [{ in: 'BarrierMember.#othersGone', find: 'round.others.pop()', replace: 'round.others = []' }],
   },
   {
     name: 'a member that leaves does not wait where another is gone in between',

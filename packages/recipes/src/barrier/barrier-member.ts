@@ -19,6 +19,8 @@ import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
 import { pinnedTo, retry, retryAcrossSessions } from '../calls/retry.ts'
 
 const READY = 'ready'
+/** A list with so many names costs about as much as a read. */
+const NAMES_PER_READ = 64
 
 export interface BarrierMemberOptions {
   readonly size: number
@@ -32,8 +34,8 @@ export interface BarrierMemberOptions {
 
 /** The others that were inside when this one left. Those that enter later are of the next round. */
 interface Round {
-  /** The names of those that may still be there. */
-  readonly others: Set<string>
+  /** The names of those that may still be there. They are awaited one after the other, the last of them first. */
+  others: string[]
   /** The last opening by then: nodes that were made later are not meant. They have not entered, and may wait for this round to end. */
   readonly zxid: bigint
   /** The version of `ready` then. It is undefined without one: another program has deleted it. */
@@ -76,9 +78,14 @@ export class BarrierMember {
     return this.#gone.signal
   }
 
-  /** The paths of the members that were there when last seen, this one included. */
+  /** The paths of the members that were there when last seen, this one included until it leaves. */
   get present(): readonly string[] {
     return this.#present.map((name) => this.#pathOf(name))
+  }
+
+  /** How many members were there when last seen. */
+  get count(): number {
+    return this.#present.length
   }
 
   // --- entering -------------------------------------------------------------------------------------------------
@@ -230,8 +237,10 @@ export class BarrierMember {
     const own = nameIn(this.path)
     const members = children.filter(isMember)
     if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
-    const others = new Set(members.filter((name) => name !== own))
-    const isFirst = [...others].every((name) => own < name)
+    const others = members.filter((name) => name !== own)
+    const isFirst = others.every((name) => own < name)
+    // The first waits for the last one, all others wait for the first.
+    others.sort((one, other) => (one < other === isFirst ? -1 : 1))
     return { others, zxid: ready?.mzxid ?? stat.pzxid, version: ready?.version, isFirst }
   }
 
@@ -250,16 +259,25 @@ export class BarrierMember {
     return { ready: await looking, list: await listing }
   }
 
-  async #othersGone({ others, zxid, isFirst }: Round, signal: AbortSignal): Promise<void> {
-    while (others.size > 0) {
-      const [first, last] = endsOf(others)
-      this.#present = [...others]
-      const awaited = isFirst ? last : first
-      await this.#memberGone(awaited, zxid, signal)
-      others.delete(awaited)
-      if (others.size === 0) return
+  /**
+   * A list shows at once who else has left. It costs as much as reads of some of the nodes do, so at most one list follows for each
+   * `NAMES_PER_READ` names and each read. So all lists together cost no more than the reads, in whichever order members leave.
+   */
+  async #othersGone(round: Round, signal: AbortSignal): Promise<void> {
+    for (let saved = Infinity; ;) {
+      const { others } = round
+      this.#present = others
+      const awaited = others.at(-1)
+      if (awaited === undefined) return
+      await this.#memberGone(awaited, round.zxid, signal)
+      saved += NAMES_PER_READ
+      // A further `leave` may have noticed it first.
+      if (round.others.at(-1) === awaited) round.others.pop()
+      if (round.others.length === 0 || saved < round.others.length) continue
+      saved = 0
       const list = await retryAcrossSessions(this.#zk, () => this.#listPresent(signal), signal)
-      for (const name of others) if (!list?.children.includes(name)) others.delete(name)
+      const listed = new Set(list?.children)
+      round.others = round.others.filter((name) => listed.has(name))
     }
   }
 
@@ -369,8 +387,3 @@ export class BarrierMember {
 
 const isMember = (name: string) => name !== READY
 const nameIn = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-
-function endsOf(names: Iterable<string>): [first: string, last: string] {
-  const sorted = [...names].sort()
-  return [sorted[0]!, sorted.at(-1)!]
-}

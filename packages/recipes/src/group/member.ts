@@ -1,9 +1,11 @@
 // A member of a group, as its node shows it.
 import { type CallOptions, type KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
+import { callEach } from '../calls/call-each.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry } from '../calls/retry.ts'
 import { isUnreadable, unknownStat } from '../calls/unreadable.ts'
+import { within } from '../calls/wait-limit.ts'
 
 const utf8 = new TextDecoder()
 
@@ -59,12 +61,27 @@ export interface MembersFolder {
   readonly path: string
 }
 
-/** undefined when it is gone. */
-export async function readMember(
+/** See `Group.list`. `read` is called with each member at once when it was read: so its work is spread over the reads. */
+export async function listMembers(
   folder: MembersFolder,
-  name: string,
   options: CallOptions,
-): Promise<Member | undefined> {
+  read: (member: Member) => void = () => {},
+): Promise<Member[]> {
+  const { zk, path } = folder
+  return await within(folder, 'list', options, async (limited) => {
+    const listing = (asking: CallOptions) => retry(zk, () => zk.getChildren(path, asking), limited.signal)
+    const names = (await ifMissing(listing, limited, undefined))?.children ?? []
+    const members = await callEach(names.sort(), async (name) => {
+      const member = await readMember(folder, name, limited)
+      if (member !== undefined) read(member)
+      return member
+    })
+    return members.filter((member) => member !== undefined)
+  })
+}
+
+/** undefined when it is gone. */
+async function readMember(folder: MembersFolder, name: string, options: CallOptions): Promise<Member | undefined> {
   const path = `${folder.path}/${name}`
   const { zk } = folder
   const reading = (asking: CallOptions) => retry(zk, () => zk.getData(path, asking), options.signal)

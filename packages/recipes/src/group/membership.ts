@@ -48,13 +48,17 @@ export interface MembershipOptions {
 
 /** What the node shall hold. Each update makes one. */
 class Content {
-  readonly data: Uint8Array
+  /** For a change: as it was last computed. */
+  data: Uint8Array
+  /** Makes the data from what the node holds before; undefined if the data does not depend on that. */
+  readonly change: ((before: Uint8Array) => Uint8Array) | undefined
   readonly written: Promise<void>
   #resolve = () => {}
   #reject: (error: unknown) => void = () => {}
 
-  constructor(data: Uint8Array | string) {
+  constructor(data: Uint8Array | string, change?: (before: Uint8Array) => Uint8Array) {
     this.data = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
+    this.change = change
     this.written = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -94,6 +98,8 @@ export class Membership implements AsyncDisposable {
   readonly #observers = new Set<() => void>()
   /** The contents that are not settled yet, oldest first. The last one is what the node shall hold. */
   #contents: Content[]
+  /** Whether they are written one by one, since several together were refused. */
+  #isApart = false
   /** The last one that a node has held. */
   #accepted: Content | undefined
   /** The one that the node holds; undefined if that is not known. */
@@ -162,10 +168,22 @@ export class Membership implements AsyncDisposable {
   async update(data: Uint8Array | string, options: UpdateOptions = {}): Promise<void> {
     checkCall('update', options)
     checkContent(data)
+    await this.#update(new Content(data), options)
+  }
+
+  /**
+   * @internal The same, but the new data is made from what the node holds before. Several changes are written together. If that is refused,
+   * they are written one by one, so that each is accepted or refused alone.
+   */
+  async change(change: (before: Uint8Array) => Uint8Array, options: UpdateOptions): Promise<void> {
+    checkCall('update', options)
+    await this.#update(new Content('', change), options)
+  }
+
+  async #update(content: Content, options: UpdateOptions): Promise<void> {
     const { signal, timeout = this.#node.session.timeout } = options
     throwIfAborted(signal)
     if (this.#state.name === 'ended') throw this.#state.error
-    const content = new Content(data)
     this.#contents.push(content)
     this.#wake()
     const late = () => new KeeperError('RequestTimeout', { op: 'update', path: this.path })
@@ -236,11 +254,20 @@ export class Membership implements AsyncDisposable {
 
   /** @internal What the node holds, or shall hold: the data of the last update that was not refused. */
   get data(): Uint8Array {
-    return this.#wanted.data
+    return this.#dataOf(this.#contents.at(-1) ?? this.#accepted!)
   }
 
   get #wanted(): Content {
-    return this.#contents.at(-1) ?? this.#accepted!
+    return (this.#isApart ? this.#contents[0] : this.#contents.at(-1)) ?? this.#accepted!
+  }
+
+  #dataOf(content: Content): Uint8Array {
+    let before = this.#accepted
+    for (const each of this.#contents.slice(0, this.#contents.indexOf(content) + 1)) {
+      if (each.change !== undefined) each.data = each.change(before!.data)
+      before = each
+    }
+    return content.data
   }
 
   /** Keeps the node, from session to session, until the membership ends. */
@@ -304,7 +331,7 @@ export class Membership implements AsyncDisposable {
     for (;;) {
       this.#throwIfOver()
       const content = this.#wanted
-      const { stat, watch, failure } = await node.create(content.data, this.#acl)
+      const { stat, watch, failure } = await node.create(this.#dataOf(content), this.#acl)
       if (this.signal.aborted) {
         watch.unwatch().catch(() => {})
         throw new Ended()
@@ -387,7 +414,7 @@ export class Membership implements AsyncDisposable {
   /** False if a look must show whose node it is: another member may have the name when the write would be repeated. */
   async #write(node: MemberNode, content: Content): Promise<boolean> {
     try {
-      if (!(await node.write(content.data))) return false
+      if (!(await node.write(this.#dataOf(content)))) return false
       this.#held = content
       this.#accept(content)
     } catch (error) {
@@ -410,6 +437,7 @@ export class Membership implements AsyncDisposable {
     this.#accepted = content
     const index = this.#contents.indexOf(content)
     for (const each of this.#contents.splice(0, index + 1)) each.settle()
+    this.#isApart &&= this.#contents.length > 0
   }
 
   /** Whether the error is about an update: then the member goes on with what it had. */
@@ -419,7 +447,13 @@ export class Membership implements AsyncDisposable {
   }
 
   #refuse(content: Content, error: unknown): void {
+    if (content.change !== undefined && content !== this.#contents[0]) {
+      // It has what others change, too.
+      this.#isApart = true
+      return
+    }
     this.#contents = this.#contents.filter((each) => each !== content)
+    this.#isApart &&= this.#contents.length > 0
     content.settle(error)
   }
 

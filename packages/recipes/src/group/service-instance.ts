@@ -164,12 +164,20 @@ export function partsOf(uriSpec: string): UriPart[] {
   return parts
 }
 
-/** The URI as text, with its fields in braces; undefined for none. Throws if Curator's JSON of it has no parts. */
+/**
+ * The URI as text, with its fields in braces, and braces of its own as `{[}` and `{]}`; undefined for none. Throws if Curator's JSON of it
+ * has no parts, or a part that this text cannot have. So `uriOf` throws for no instance that was read.
+ */
 function uriSpecOf(json: unknown): string | undefined {
   if (json === undefined || json === null) return undefined
   const { parts } = json as { readonly parts?: unknown }
   if (!Array.isArray(parts)) throw new TypeError('uriSpec must have parts')
-  return (parts as Partial<UriPart>[])
-    .map(({ value = '', variable }) => (variable === true ? `{${value}}` : value))
+  return (parts as { readonly value?: unknown; readonly variable?: unknown }[])
+    .map(({ value = '', variable }) => {
+      if (typeof value !== 'string') throw new TypeError('the value of a part of uriSpec must be a string')
+      if (variable !== true) return value.replace(/[{}]/g, (brace) => (brace === '{' ? '{[}' : '{]}'))
+      if (/[{}]/.test(value)) throw new TypeError(`a field of uriSpec must have no braces: ${value}`)
+      return `{${value}}`
+    })
     .join('')
 }

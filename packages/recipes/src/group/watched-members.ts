@@ -2,9 +2,10 @@
 // costs the reads that it makes necessary, and no more.
 import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
+import { callEach } from '../calls/call-each.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { retry } from '../calls/retry.ts'
-import { WaitLimit } from '../calls/wait-limit.ts'
+import { undefinedIfAborted, WaitLimit } from '../calls/wait-limit.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 
 /** Something that was read, until its watch fires. */
@@ -15,6 +16,7 @@ interface Read {
 }
 
 interface ReadList extends Read {
+  /** Sorted. */
   readonly names: readonly string[]
   /** The last transaction that made or deleted a member; 0 if the path does not exist. */
   readonly pzxid: bigint
@@ -24,9 +26,28 @@ interface ReadMember extends Read {
   readonly member: Member
 }
 
-export class WatchedMembers {
+/** See `Group.members`. `read` is called with each member at once when it was read: so its work is spread over the reads. */
+export async function* followMembers(
+  folder: MembersFolder,
+  signal: AbortSignal | undefined,
+  read: (member: Member) => void = () => {},
+): AsyncGenerator<readonly Member[], void, undefined> {
+  const watched = new WatchedMembers(folder, signal, read)
+  try {
+    while (!signal?.aborted) {
+      const members = await watched.next().catch(undefinedIfAborted(signal))
+      if (members === undefined) return
+      yield members
+    }
+  } finally {
+    watched.stop()
+  }
+}
+
+class WatchedMembers {
   readonly #folder: MembersFolder
   readonly #signal: AbortSignal | undefined
+  readonly #read: (member: Member) => void
   /** The session in which all was read. undefined before the first read, and after the last. */
   #session: Session | undefined
   #list: ReadList | undefined
@@ -37,9 +58,10 @@ export class WatchedMembers {
   #last: readonly Member[] | undefined
   #isStopped = false
 
-  constructor(folder: MembersFolder, signal: AbortSignal | undefined) {
+  constructor(folder: MembersFolder, signal: AbortSignal | undefined, read: (member: Member) => void) {
     this.#folder = folder
     this.#signal = signal
+    this.#read = read
   }
 
   /** The members: at once at the first call, then when they differ from those of the last call. Sorted by name. */
@@ -85,7 +107,7 @@ export class WatchedMembers {
         if (!hasNextSession || wasAborted(error, this.#signal)) throw error
       }
     }
-    return Array.from(this.#members.values(), ({ member }) => member).sort(byName)
+    return this.#list!.names.map((name) => this.#members.get(name)!.member)
   }
 
   /**
@@ -109,7 +131,7 @@ export class WatchedMembers {
     if (this.#list?.isOld !== false) await this.#readList(options)
     const { names, pzxid } = this.#list!
     const old = names.filter((name) => this.#members.get(name)?.isOld !== false)
-    const read = await Promise.all(old.map((name) => this.#readMember(name, options)))
+    const read = await callEach(old, (name) => this.#readMember(name, options))
     if (read.every((member) => member !== undefined && member.czxid <= pzxid)) return true
     this.#list!.isOld = true
     return false
@@ -123,7 +145,7 @@ export class WatchedMembers {
       const read = await ifMissing(listing, options, undefined)
       if (read !== undefined) {
         this.#list = this.#watched(options.session, {
-          names: read.children,
+          names: read.children.sort(),
           pzxid: read.stat.pzxid,
           watch: read,
           isOld: false,
@@ -137,13 +159,13 @@ export class WatchedMembers {
       }
       watch.unwatch().catch(() => {})
     }
-    unwatch(before)
+    void unwatch(before)
     const names = new Set(this.#list.names)
     for (const [name, read] of this.#members) {
       if (read.watch === undefined) read.isOld = true
       if (names.has(name)) continue
       this.#members.delete(name)
-      unwatch(read)
+      void unwatch(read)
     }
   }
 
@@ -151,13 +173,14 @@ export class WatchedMembers {
     const read = await watchMember(this.#folder, name, options)
     if (read === undefined) return undefined
     this.#members.set(name, this.#watched(options.session, { ...read, isOld: false }))
+    this.#read(read.member)
     return read.member
   }
 
   /** Notices when the watch fires. A read that comes too late is not kept, and so its watch is taken back. */
   #watched<R extends Read>(session: Session, read: R): R {
     if (this.#isStopped || session !== this.#session) {
-      unwatch(read)
+      void unwatch(read)
       throw new Error('the read came too late')
     }
     void read.watch?.changed.then(() => {
@@ -169,18 +192,15 @@ export class WatchedMembers {
   }
 
   #forget(): void {
-    for (const read of [...this.#members.values(), this.#list]) unwatch(read)
+    void callEach([...this.#members.values(), this.#list], unwatch)
     this.#members.clear()
     this.#list = undefined
   }
 }
 
-function unwatch(read: Read | undefined): void {
-  read?.watch?.unwatch().catch(() => {})
-}
-
-function byName(one: Member, other: Member): number {
-  return one.name < other.name ? -1 : 1
+/** Resolves when the watch is removed, or does not exist any more. */
+async function unwatch(read: Read | undefined): Promise<void> {
+  await read?.watch?.unwatch().catch(() => {})
 }
 
 function areSame(some: readonly Member[], others: readonly Member[]): boolean {

@@ -1,11 +1,10 @@
 // Which paths are to be read, and in which order: each path by one read at a time, and many paths at once.
+import { WINDOW } from '../calls/call-each.ts'
 import type { Copy } from './copy.ts'
 import { type Epoch, type Epochs, older } from './epochs.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { childPath, parentOf } from './tree.ts'
 
-/** How many reads may be under way. With so many a server always has some to answer, so more would gain nothing. */
-const WINDOW = 256
 /** If more events than this wait in a small tree, the whole tree is compared. */
 const LEAST_WAITING = 1_000
 

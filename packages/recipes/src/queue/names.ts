@@ -19,8 +19,12 @@ export interface ContenderName {
   readonly sequence: number
 }
 
-const NAME = /^_c_([0-9a-f-]{32,36})-(.*)$/
+const NAME = /^_c_([0-9a-f-]{32,36})-/
 const COUNTER = /^(?:\d{10}|-\d{9,10})$/
+/** The part before the marker if the uuid has dashes, as usual. To match it takes half the time of `NAME`: lists have many names. */
+const WITH_DASHES = /^_c_[0-9a-f-]{36}-/
+const UUID_START = 3
+const UUID_END = 39
 
 /** The name for a sequential create, without the counter. */
 export function namePrefix({ marker }: Kind, uuid: string): string {
@@ -29,7 +33,9 @@ export function namePrefix({ marker }: Kind, uuid: string): string {
 
 /** The parts of a name; undefined if it is no contender of one of these kinds. */
 export function parseName(name: string, kinds: readonly Kind[]): ContenderName | undefined {
-  const [, uuid = '', rest = ''] = NAME.exec(name) ?? []
+  const uuid = WITH_DASHES.test(name) ? name.slice(UUID_START, UUID_END) : NAME.exec(name)?.[1]
+  if (uuid === undefined) return undefined
+  const rest = name.slice(UUID_START + uuid.length + 1)
   const kind = kinds.find(({ marker }) => rest.startsWith(marker) && COUNTER.test(rest.slice(marker.length)))
   return kind && { name, uuid, kind, sequence: Number(rest.slice(kind.marker.length)) }
 }

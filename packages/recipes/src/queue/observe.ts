@@ -4,7 +4,6 @@ import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { retryAcrossSessions } from '../calls/retry.ts'
-import { giveOrder } from './sequences.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined
@@ -27,7 +26,7 @@ async function oldestOf(queue: Queue, options: CallOptions): Promise<ContenderNa
   for (;;) {
     const list = await ifMissing((asking) => queue.list(asking), options, undefined)
     const names = list?.all ?? []
-    if (names.length === 0 || giveOrder(names)) return names[0]
+    if (list === undefined || list.isInOrder) return names[0]
     const [oldest] = await queue.byCreation(names, options)
     if (oldest !== undefined) return oldest.contender
   }

@@ -4,9 +4,10 @@
 // and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
+import { callEach } from '../calls/call-each.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
-import { type ContenderInfo, contenderInfo, describedInJson } from '../queue/queue.ts'
+import { type ContenderInfo, contenderInfo, numbered } from '../queue/queue.ts'
 import { deleteAll, type Folder, type OwnNode } from '../queue/own-node.ts'
 import { retry } from '../calls/retry.ts'
 import { SessionOptions } from '../calls/session-options.ts'
@@ -71,26 +72,25 @@ export class Leases implements Folder {
     const path = this.pathOf(name)
     const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     const node = await retry(this.zk, reading, options.signal)
-    return node && { ...contenderInfo(path, this.#kind, node), permit: this.parse(name)?.sequence }
+    return node && Object.assign(contenderInfo(path, this.#kind, node), { permit: this.parse(name)?.sequence })
   }
 
   /** All, oldest first. */
   async holders(options: CallOptions): Promise<HolderInfo[]> {
     const names = await this.list(options)
-    const read = await Promise.all(names.map((name) => this.holder(name, options)))
-    const holders = read.filter((holder) => holder !== undefined).sort(byCreation)
-    return holders.map((holder, position) => describedInJson({ ...holder, position }))
+    const read = await callEach(names, (name) => this.holder(name, options))
+    return numbered(read.filter((holder) => holder !== undefined).sort(byCreation))
   }
 
   /** Reads the nodes, in the session `asking`. Those that are gone, or belong to another session, are left out. */
   async own(names: readonly ContenderName[], session: Session, asking = session): Promise<OwnNode[]> {
     const { pinned } = SessionOptions.of(asking)
-    const reading = names.map(async (name) => {
+    const read = await callEach(names, async (name) => {
       const path = this.pathOf(name.name)
       const stat = await retry(this.zk, () => this.zk.exists(path, pinned))
       return stat?.ephemeralOwner === session.id ? { name, path, czxid: stat.czxid } : undefined
     })
-    return (await Promise.all(reading)).filter((node) => node !== undefined)
+    return read.filter((node) => node !== undefined)
   }
 
   /** Deletes the nodes: see `deleteAll`. */
