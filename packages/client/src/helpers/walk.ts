@@ -85,9 +85,10 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       if (this.#isOver) return DONE
       if (read === undefined) continue
       const children = read.children.sort()
-      for (const name of children.toReversed()) {
-        const child = childPath(path, name)
-        if (!isSystemNode(this.#zk, child) || isSystemNode(this.#zk, path)) this.#stack.push({ path: child })
+      const isSystem = isSystemNode(this.#zk, path)
+      for (let index = children.length - 1; index >= 0; index--) {
+        const child = childPath(path, children[index]!)
+        if (isSystem || !isSystemNode(this.#zk, child)) this.#stack.push({ path: child })
       }
       this.#readAhead()
       return { done: false, value: { path, children, stat: read.stat } }
@@ -151,7 +152,8 @@ function childPath(path: string, name: string): string {
 /** Throws if the name of a child is invalid: only a broken server sends such a name. */
 function checkName(path: string, name: string): void {
   try {
-    if (!name.includes('/')) return void validatePath(childPath(path, name))
+    // The path above was checked before, and may be long.
+    if (name !== '' && !name.includes('/')) return void validatePath(`/${name}`)
   } catch {}
   const cause = new ProtocolError(`a child cannot be called ${JSON.stringify(name)}`)
   throw new KeeperError('InvalidResponse', { op: 'walk', path, cause })

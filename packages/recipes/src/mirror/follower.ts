@@ -14,6 +14,7 @@ import type { Copy } from './copy.ts'
 import { Epochs } from './epochs.ts'
 import { MirroredPaths, type PathOptions } from './mirrored-paths.ts'
 import { NodeReader } from './node-reader.ts'
+import { Pace } from './pace.ts'
 import { Needs, ReadQueue } from './read-queue.ts'
 import {
   OneShotWatching,
@@ -136,7 +137,8 @@ export class Follower {
     const seen = (zxid: bigint) => this.#seen(zxid)
     const of = { zk: this.#zk, copy: this.#copy, paths: this.#paths, queue: this.#queue }
     const reader = new NodeReader({ ...of, seen, options, watching })
-    this.#queue.start({ read: (job) => reader.read(job), fail })
+    const now = () => this.#zk.runtime.now()
+    this.#queue.start({ read: (job) => reader.read(job), fail, pace: Pace.of(options.session!), now })
   }
 
   async #commit(options: CallOptions): Promise<void> {

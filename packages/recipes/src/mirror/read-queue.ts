@@ -2,6 +2,7 @@
 import { WINDOW } from '../calls/call-each.ts'
 import type { Copy } from './copy.ts'
 import { type Epoch, type Epochs, older } from './epochs.ts'
+import type { Pace } from './pace.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { childPath, parentOf } from './tree.ts'
 
@@ -49,6 +50,16 @@ interface Reader {
   readonly read: (job: Job) => Promise<void>
   /** Called if a read fails for good. */
   readonly fail: (error: unknown) => void
+  /** How fast nodes are compared. */
+  readonly pace: Pace
+  /** In ms. */
+  readonly now: () => number
+}
+
+/** A job of the comparison of all nodes. */
+interface Compared {
+  readonly pace: Pace
+  readonly since: number
 }
 
 export class ReadQueue {
@@ -60,6 +71,7 @@ export class ReadQueue {
   readonly #underWay = new Map<string, Job>()
   readonly #listings: Listing[] = []
   #comparison: Comparison | undefined
+  readonly #compared = new Map<Job, Compared>()
   #reader: Reader | undefined
   #isPumpDue = false
 
@@ -77,6 +89,7 @@ export class ReadQueue {
 
   /** Stops reading. What is to be read waits for the next `start`. */
   stop(): void {
+    this.#reader?.pace.leave(this.#pumpSoon)
     this.#reader = undefined
   }
 
@@ -153,7 +166,7 @@ export class ReadQueue {
   // --- the window of reads ----------------------------------------------------------------------------------------
 
   /** Once in a turn: several events of a node are one read. */
-  #pumpSoon(): void {
+  readonly #pumpSoon = (): void => {
     if (this.#isPumpDue) return
     this.#isPumpDue = true
     void Promise.resolve().then(() => {
@@ -165,7 +178,7 @@ export class ReadQueue {
   #pump(): void {
     const reader = this.#reader
     while (reader !== undefined && this.#underWay.size < WINDOW) {
-      const job = this.#nextJob()
+      const job = this.#nextJob(reader)
       if (job === undefined) return
       this.#underWay.set(job.path, job)
       reader.read(job).then(
@@ -178,13 +191,26 @@ export class ReadQueue {
     }
   }
 
-  #nextJob(): Job | undefined {
+  #nextJob(reader: Reader): Job | undefined {
     for (const [path, job] of this.#waiting) {
       this.#waiting.delete(path)
       return job
     }
     // The nodes that are gone are found before new ones are added: so the copy has no more nodes than there are.
-    return this.#nextOfComparison() ?? this.#nextOfListings()
+    return this.#comparison === undefined ? this.#nextOfListings() : this.#nextCompared(reader)
+  }
+
+  /** undefined while enough nodes are compared. */
+  #nextCompared({ pace, now }: Reader): Job | undefined {
+    if (!pace.begin(this.#pumpSoon)) return undefined
+    const since = now()
+    const job = this.#nextOfComparison()
+    if (job === undefined) {
+      pace.cancel()
+      return this.#nextOfListings()
+    }
+    this.#compared.set(job, { pace, since })
+    return job
   }
 
   #nextOfListings(): Job | undefined {
@@ -223,6 +249,7 @@ export class ReadQueue {
 
   #done(job: Job): void {
     this.#underWay.delete(job.path)
+    this.#endCompared(job)
     const { path, again, againEpoch } = job
     if (againEpoch !== undefined) this.#waiting.set(path, newJob(path, again, againEpoch))
     this.#epochs.end(job.epoch)
@@ -230,12 +257,23 @@ export class ReadQueue {
   }
 
   /** The session has ended: it is read again in the next one. */
-  #putBack({ path, needs, epoch, again, againEpoch }: Job): void {
+  #putBack(job: Job): void {
+    const { path, needs, epoch, again, againEpoch } = job
     this.#underWay.delete(path)
+    this.#compared.get(job)?.pace.cancel()
+    this.#compared.delete(job)
     const both = againEpoch === undefined ? epoch : this.#joined(epoch, againEpoch)
     if (againEpoch !== undefined) this.#epochs.end(againEpoch)
     this.#waiting.set(path, newJob(path, needs | again, both))
     this.#pumpSoon()
+  }
+
+  #endCompared(job: Job): void {
+    const compared = this.#compared.get(job)
+    if (compared === undefined) return
+    this.#compared.delete(job)
+    if (this.#reader === undefined) compared.pace.cancel()
+    else compared.pace.end(this.#reader.now() - compared.since)
   }
 
   // --- work that becomes a part of older work ---------------------------------------------------------------------

@@ -65,8 +65,14 @@ export class Tree {
   }
 
   path(id: number): string {
-    const parent = this.#table.int(id, 'parent')
-    return parent === NONE ? this.root : childPath(this.path(parent), this.#names[id]!)
+    const names: string[] = []
+    for (let at = id; ;) {
+      const parent = this.#table.int(at, 'parent')
+      if (parent === NONE) break
+      names.push(this.#names[at]!)
+      at = parent
+    }
+    return names.length === 0 ? this.root : childPath(this.root, names.reverse().join('/'))
   }
 
   node(id: number, path = this.path(id)): MirroredNode {

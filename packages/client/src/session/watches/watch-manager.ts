@@ -50,8 +50,11 @@ export class WatchManager {
   readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
-  /** Whether there ever was a persistent watcher, so that the server may have a persistent watch. */
-  #everPersistent = false
+  /**
+   * The length of the longest path that ever had a persistent watcher; 0 if none had, so that the server has no persistent watch.
+   * Events are looked up in no longer path above their own: a path of 20,000 levels would otherwise take 0.3 s.
+   */
+  #longestPersistent = 0
 
   constructor({ emit, lastZxid, batchSize, isUnsettled }: WatchContext) {
     this.#emit = emit
@@ -66,7 +69,7 @@ export class WatchManager {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
     if (persistent === undefined) return
     this.#at(persistent.path).addPersistent(persistent)
-    this.#everPersistent = true
+    this.#longestPersistent = Math.max(this.#longestPersistent, persistent.path.length)
   }
 
   remove({ watcher, persistent }: Request): void {
@@ -366,9 +369,9 @@ export class WatchManager {
 
   /** The persistent watchers that an event notifies, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
-    if (!this.#everPersistent) return []
+    if (this.#longestPersistent === 0) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
-    for (const from of upFrom(path)) {
+    for (const from of upFrom(path, this.#longestPersistent)) {
       const at = this.#known(from)
       for (const watcher of at?.persistent.list() ?? []) {
         if (watcher.phase !== 'set') continue
@@ -389,7 +392,8 @@ export class WatchManager {
 
   /** The parent, if it has a recursive watch and a child was created or deleted: the server sends only the event of the child. */
   #impliedParent(type: FiredType, path: string): string | undefined {
-    if (!this.#everPersistent || (type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
+    if (this.#longestPersistent === 0 || (type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/')
+      return undefined
     const parent = parentOf(path)
     return this.#known(parent)?.mode === 'recursive' ? parent : undefined
   }
@@ -399,7 +403,7 @@ export class WatchManager {
    * watch, or if the server has not confirmed the removal of that watch.
    */
   #expects(path: string): boolean {
-    return upFrom(path).some((from) => {
+    return upFrom(path, this.#longestPersistent).some((from) => {
       const at = this.#known(from)
       return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.requested === 'recursive'
     })
@@ -487,10 +491,21 @@ function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[Wa
   return { dataWatches: [...dataWatches], existWatches: [...existWatches], childWatches: [...childWatches] }
 }
 
-/** The path and all its parents: `/a/b`, `/a`, `/`. Servers look for recursive watches in this order (PathParentIterator). */
-function upFrom(path: string): string[] {
+/**
+ * The path, and those above it that are not longer than `longest`: `/a/b`, `/a`, `/`. Servers look for recursive watches in this
+ * order (PathParentIterator).
+ */
+function upFrom(path: string, longest: number): string[] {
   const paths = [path]
-  for (let at = path; at !== '/' && at.startsWith('/');) paths.push((at = parentOf(at)))
+  if (path === '/' || !path.startsWith('/')) return paths
+  // The slash behind a path that is long enough, or the last one.
+  for (
+    let end = path.lastIndexOf('/', Math.min(longest, path.length - 1));
+    end > 0;
+    end = path.lastIndexOf('/', end - 1)
+  )
+    paths.push(path.slice(0, end))
+  paths.push('/')
   return paths
 }
 
