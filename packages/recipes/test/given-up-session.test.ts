@@ -157,7 +157,7 @@ describe('a session that only its client has given up', () => {
       scene.accept()
       while (zk.session.connection === undefined) await scene.world.advance(1)
       const releasing = outcome(held.release())
-      outcome(zk[end]())
+      outcome<unknown>(zk[end]())
       await scene.world.advance(T)
       expect([releasing.status, nodesOf(scene)]).toEqual(['fulfilled', []])
     }

@@ -48,7 +48,7 @@ export function serves(connectRequest: Uint8Array): Question {
       const answer = frames.next()
       frames.keep()
       if (answer === undefined) return undefined
-      const { timeOut } = readConnectResponse(answer, 0n)
+      const { timeOut } = readConnectResponse(answer)
       // Other implementations give a new session in place of one that they do not know. Nobody needs it.
       return timeOut > 0 ? { failure: undefined, last: closeSession } : { failure: undefined }
     } catch (error) {
