@@ -16,6 +16,7 @@ export {
 } from './errors.ts'
 export { fencingText, type Held } from './held.ts'
 export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
+export type { LeaderView } from './queue/leader-observer.ts'
 export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
 export { MultiLock } from './multi-lock.ts'
 export type { MultiHeld } from './multi-lock/multi-held.ts'

@@ -3,9 +3,9 @@ import type { AcquireOptions } from './acquirable.ts'
 import { acquireOptions, checkCall, checkRecipe, copyOf } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
-import { firstOf, observeFirst } from './queue/observe.ts'
-import { retryAcrossSessions } from './calls/retry.ts'
-import { undefinedIfAborted, WaitLimit, within } from './calls/wait-limit.ts'
+import { LeaderObserver, type LeaderView } from './queue/leader-observer.ts'
+import { firstOf } from './queue/observe.ts'
+import { undefinedIfAborted, within } from './calls/wait-limit.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
@@ -86,41 +86,24 @@ export class LeaderElection {
   }
 
   /**
-   * Yields the candidate that leads, now and after each change, until the signal aborts; undefined if there is none. Leave the
-   * loop, or call `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until
-   * another candidate leads.
+   * Yields which candidate leads, now and after each change, until the signal aborts. When this client loses its server, the last
+   * leader is yielded again with `isStale`, and once more when it is confirmed or another one leads. Leave the loop, or call
+   * `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until another
+   * candidate leads.
    */
-  async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
+  async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<LeaderView, void, undefined> {
     checkCall('leaders', options, ['signal'])
     const { signal } = options
-    const queue = this.#queue
-    const { zk } = queue
-    let { session } = zk
-    let isFirst = true
-    let last: Leader | undefined
-    while (!signal?.aborted) {
-      const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))
-      if (observation === undefined) return
-      const { leader, watch } = observation
-      try {
-        if (session !== zk.session) {
-          // A server may show an earlier leader to another session.
-          session = zk.session
-          const syncing = () => zk.sync(queue.path, { signal })
-          await retryAcrossSessions(zk, syncing, signal).catch(undefinedIfAborted(signal))
-          continue
-        }
-        // If the generator is dropped at the `yield`, its watch stays, but no listener on the signal does.
-        if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
-        isFirst = false
-        last = leader
-        const limit = new WaitLimit(zk.runtime, { signals: [signal] })
-        await limit.during(watch.changed).catch(undefinedIfAborted(signal))
-        limit.stop()
-      } finally {
-        // Not awaited, so that a server that does not answer does not delay the end of the loop.
-        watch.unwatch().catch(() => {})
+    if (signal?.aborted) return
+    const observer = new LeaderObserver(this.#queue, signal)
+    try {
+      for (;;) {
+        const view = await observer.next().catch(undefinedIfAborted(signal))
+        if (view === undefined) return
+        yield view
       }
+    } finally {
+      observer.stop()
     }
   }
 }

@@ -143,7 +143,7 @@ describe('LeaderElection at the end of the counter', () => {
       const seen: (string | undefined)[] = []
       const watching = outcome(
         (async () => {
-          for await (const leader of observer.leaders({ signal: stopping.signal })) seen.push(leader?.label)
+          for await (const { leader } of observer.leaders({ signal: stopping.signal })) seen.push(leader?.label)
         })(),
       )
       await scene.world.settle()

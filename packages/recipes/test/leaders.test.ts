@@ -19,8 +19,16 @@ class Observer {
     this.watching = outcome(this.#watch(new LeaderElection(zk, PATH)))
   }
 
+  /** The leaders, one after the other, whether stale or not. */
+  get changes(): (string | undefined)[] {
+    const labels = this.seen.map((label) => label?.replace(', stale', ''))
+    return labels.filter((label, index) => index === 0 || label !== labels[index - 1])
+  }
+
   async #watch(election: LeaderElection): Promise<void> {
-    for await (const leader of election.leaders({ signal: this.stopping.signal })) this.seen.push(leader?.label)
+    for await (const { leader, isStale } of election.leaders({ signal: this.stopping.signal })) {
+      this.seen.push(isStale ? `${leader?.label}, stale` : leader?.label)
+    }
   }
 }
 
@@ -51,7 +59,7 @@ describe('LeaderElection.leaders', () => {
     const { signal } = new AbortController()
     const listening = () => getEventListeners(signal, 'abort').length
     const leaders = new LeaderElection(zk, PATH).leaders({ signal })
-    expect(await scene.done(leaders.next())).toEqual({ value: undefined, done: false })
+    expect(await scene.done(leaders.next())).toEqual({ value: { leader: undefined, isStale: false }, done: false })
     expect(listening()).toBe(0)
     outcome(leaders.next())
     await scene.world.settle()
@@ -182,10 +190,12 @@ describe('LeaderElection.leaders', () => {
       await scene.world.settle()
       await scene.world.advance(3_000)
       expect(observer.watching.error).toBeUndefined()
-      expect(observer.seen).toEqual(['one'])
+      expect(observer.changes).toEqual(['one'])
+      expect(observer.seen.at(-1)).toBe('one')
       scene.network.calm()
       await scene.done(first.value.release())
-      expect(observer.seen).toEqual(['one', 'other'])
+      expect(observer.changes).toEqual(['one', 'other'])
+      expect(observer.seen.at(-1)).toBe('other')
     }
   })
 
@@ -202,7 +212,46 @@ describe('LeaderElection.leaders', () => {
     scene.accept()
     await scene.world.advance(20_000)
     expect(observer.watching.error).toBeUndefined()
-    expect(observer.seen).toEqual(['one', undefined])
+    expect(observer.seen).toEqual(['one', 'one, stale', undefined])
+  })
+
+  test.each([
+    ['while there is a leader', 'one'],
+    ['without a leader', undefined],
+  ])('LeaderElection.leaders tells at once that it has no server, and when it has one again, %s', async (_, label) => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    if (label !== undefined) await elect(scene, one, label)
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.settle()
+    expect(observer.seen).toEqual([label, `${label}, stale`])
+    scene.accept()
+    await scene.world.advance(5_000)
+    expect(observer.seen).toEqual([label, `${label}, stale`, label])
+    observer.stopping.abort()
+    await scene.world.settle()
+    expect(scene.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
+  })
+
+  test('LeaderElection.leaders tells that it has no server while it looks who comes next', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await elect(scene, one, 'one')
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    scene.ensemble.faults.delayReply({ op: 'getChildren2', session: zk.session.id, ms: 1_000 })
+    await scene.done(first.value.release())
+    expect(observer.seen).toEqual(['one'])
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.settle()
+    expect(observer.seen).toEqual(['one', 'one, stale'])
+    scene.accept()
+    await scene.world.advance(5_000)
+    expect(observer.seen).toEqual(['one', 'one, stale', undefined])
   })
 
   test.each(['ThrottledOp', 'OperationTimeout'] as const)('LeaderElection.leaders outlasts %s', async (code) => {
@@ -291,7 +340,7 @@ describe('LeaderElection.leaders', () => {
     const leading = await elect(scene, one, 'one')
     const first = outcome(
       (async () => {
-        for await (const leader of new LeaderElection(zk, PATH).leaders()) return leader?.label
+        for await (const { leader } of new LeaderElection(zk, PATH).leaders()) return leader?.label
         return 'none'
       })(),
     )

@@ -1,7 +1,7 @@
 // L35: locks at a server that has no quorum and serves reads only.
 import { connect, ConnectError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { KeeperError, Lock, LockTimeoutError, type ZooKeeper } from '../src/index.ts'
+import { KeeperError, LeaderElection, type LeaderView, Lock, LockTimeoutError, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -93,5 +93,20 @@ describe('At a read-only server', () => {
     mend(scene)
     await scene.world.advance(60_000)
     expect(again.value.isHeld()).toBe(true)
+  })
+
+  test('LeaderElection.leaders is stale, and is not when a server that takes writes has answered', async () => {
+    const { scene, zk } = await readOnlyClient()
+    const seen: LeaderView[] = []
+    outcome(
+      (async () => {
+        for await (const view of new LeaderElection(zk, PATH).leaders()) seen.push(view)
+      })(),
+    )
+    await scene.world.settle()
+    expect(seen).toEqual([{ leader: undefined, isStale: true }])
+    mend(scene)
+    await scene.world.advance(60_000)
+    expect(seen.at(-1)).toEqual({ leader: undefined, isStale: false })
   })
 })

@@ -1,0 +1,118 @@
+// Follows which contender is first, and whether that is still known.
+import type { Connection, Session } from '@zk/client'
+import { onAbort } from '@zk/client/internal'
+import { retryAcrossSessions } from '../calls/retry.ts'
+import { WaitLimit } from '../calls/wait-limit.ts'
+import { type Observation, observeFirst } from './observe.ts'
+import type { ContenderInfo, Queue } from './queue.ts'
+
+/** What this client knows of the leader. */
+export interface LeaderView {
+  /** The candidate that leads; undefined if there is none. */
+  readonly leader: ContenderInfo | undefined
+  /**
+   * Whether this client has no server, or one without a quorum, so that another candidate may lead by now. `leader` is then the
+   * last that was seen.
+   */
+  readonly isStale: boolean
+}
+
+export class LeaderObserver {
+  readonly #queue: Queue
+  readonly #signal: AbortSignal | undefined
+  /** The session of what was seen last. */
+  #session: Session
+  /** What is asked now. It goes on through lost connections. */
+  #observing: Promise<Observation> | undefined
+  /** What was seen, until it may have changed. */
+  #observation: Observation | undefined
+  /** The connection on which it was seen, until it is lost. */
+  #connection: Connection | undefined
+  #view: LeaderView | undefined
+
+  constructor(queue: Queue, signal: AbortSignal | undefined) {
+    this.#queue = queue
+    this.#signal = signal
+    this.#session = queue.zk.session
+  }
+
+  /** The first view, and then each that differs from the last. */
+  async next(): Promise<LeaderView> {
+    for (;;) {
+      const view = await this.#look()
+      const { leader, isStale } = this.#view ?? {}
+      if (view.isStale === isStale && view.leader?.fencingToken === leader?.fencingToken) continue
+      this.#view = view
+      return view
+    }
+  }
+
+  /** Removes the watch. In the background: leaving does not wait for a silent server. */
+  stop(): void {
+    this.#forget()
+    this.#observing?.then(unwatch, () => {})
+  }
+
+  /** What is known when it may have changed. */
+  async #look(): Promise<LeaderView> {
+    if (this.#observation !== undefined) {
+      const event = await this.#unlessLost(this.#observation.watch.changed)
+      this.#forget()
+      if (event === undefined) return { leader: this.#view?.leader, isStale: true }
+    }
+    if (this.#observing === undefined) {
+      this.#observing = this.#observe()
+      // The loop may be left, or stand at its body, when this fails.
+      this.#observing.catch(() => {})
+    }
+    const observation = await this.#unlessLost(this.#observing)
+    if (observation === undefined) return { leader: this.#view?.leader, isStale: true }
+    this.#observing = undefined
+    const { leader } = observation
+    const { connection } = this.#queue.zk.session
+    this.#connection = connection
+    // Without a connection it is asked again on the next one.
+    if (connection === undefined) unwatch(observation)
+    else this.#observation = observation
+    return { leader, isStale: connection?.readOnly !== false }
+  }
+
+  async #observe(): Promise<Observation> {
+    const { zk, path } = this.#queue
+    const options = { signal: this.#signal }
+    for (;;) {
+      const observation = await observeFirst(this.#queue, options)
+      if (this.#session === zk.session) return observation
+      // A server may show an earlier leader to another session.
+      unwatch(observation)
+      this.#session = zk.session
+      await retryAcrossSessions(zk, () => zk.sync(path, options), this.#signal)
+    }
+  }
+
+  /** undefined when the connection is lost before. */
+  async #unlessLost<T>(promise: Promise<T>): Promise<T | undefined> {
+    const limit = new WaitLimit(this.#queue.zk.runtime, { signals: [this.#signal] })
+    let unlisten = () => {}
+    const lost = new Promise<undefined>((resolve) => {
+      if (this.#connection !== undefined) unlisten = onAbort(this.#connection.signal, () => resolve(undefined))
+    })
+    try {
+      const result = await limit.during(Promise.race([promise, lost]))
+      if (result === undefined) this.#connection = undefined
+      return result
+    } finally {
+      unlisten()
+      limit.stop()
+    }
+  }
+
+  #forget(): void {
+    if (this.#observation !== undefined) unwatch(this.#observation)
+    this.#observation = undefined
+  }
+}
+
+function unwatch({ watch }: Observation): void {
+  watch.unwatch().catch(() => {})
+}
