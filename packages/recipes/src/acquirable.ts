@@ -4,7 +4,11 @@ import type { QueuePlace } from './queue/wait.ts'
 
 /** How long `acquire` waits, and the callbacks during the wait and the hold. */
 export interface AcquireOptions extends HoldListeners {
-  /** The longest wait in ms, 0 or more. Then `acquire` rejects with a `LockTimeoutError`. @default no limit */
+  /**
+   * The longest wait in ms, counted from the call. Then `acquire` rejects with a `LockTimeoutError`. With 0 it waits for no other
+   * contender, and for servers as long as the session timeout.
+   * @default no limit
+   */
   timeout?: number | undefined
   /** When it aborts, `acquire` rejects with its reason. What is already held stays held. */
   signal?: AbortSignal | undefined

@@ -9,12 +9,13 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
+import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './calls/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
 import { eventIfSent, isUnreadable, unknownStat } from './calls/unreadable.ts'
-import { WaitLimit, within } from './calls/wait-limit.ts'
+import { within } from './calls/wait-limit.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -24,7 +25,11 @@ export interface BarrierOptions {
 
 /** How long to wait at a barrier. */
 export interface BarrierWaitOptions {
-  /** The longest wait in ms, 0 or more. Then the call rejects with a `BarrierTimeoutError`. @default for ever */
+  /**
+   * The longest wait in ms, counted from the call. Then the call rejects with a `BarrierTimeoutError`. With 0 it waits for no other
+   * program, and for servers as long as the session timeout.
+   * @default for ever
+   */
   timeout?: number | undefined
   /** Ends the wait: the call rejects with its reason. */
   signal?: AbortSignal | undefined
@@ -117,10 +122,10 @@ export class Barrier {
    */
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
-    const { timeout = Infinity, signal } = options
+    const { signal } = options
     throwIfAborted(signal)
-    const late = () => new BarrierTimeoutError(this.path, timeout, 'it was not removed', [this.path])
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    const late = (after: number) => new BarrierTimeoutError(this.path, after, 'it was not removed', [this.path])
+    const limit = new BarrierLimit(this.#zk, options, late)
     try {
       await limit.asking((over) => this.#opened(limit, over))
     } finally {
@@ -128,7 +133,7 @@ export class Barrier {
     }
   }
 
-  async #opened(limit: WaitLimit, signal: AbortSignal): Promise<void> {
+  async #opened(limit: BarrierLimit, signal: AbortSignal): Promise<void> {
     let first: Stat | undefined
     for (;;) {
       const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
@@ -138,6 +143,7 @@ export class Barrier {
         const { stat } = watch ?? { stat: unknownStat }
         if (stat === undefined || !mayBeSame(stat, first)) return
         if (stat !== unknownStat) first = stat
+        limit.mustWait()
         const event = await limit.during(this.#event(closed, signal))
         if (event?.type === 'NodeDeleted') return
       } finally {

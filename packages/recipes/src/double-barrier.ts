@@ -1,11 +1,11 @@
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
+import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
 import { NodeVanished } from './calls/node-vanished.ts'
-import { WaitLimit } from './calls/wait-limit.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {
@@ -78,15 +78,15 @@ export class DoubleBarrier {
    */
   async enter(options: EnterOptions = {}): Promise<BarrierEntry> {
     checkWait('enter', options, enterOptions)
-    const { timeout = Infinity, signal, data = '' } = options
+    const { signal, data = '' } = options
     checkData('data', data)
     throwIfAborted(signal)
     const copied = copyOf(data)
     const former: string[] = []
     let member: BarrierMember | undefined
     const missing = () => `${member?.count ?? 0} of ${this.size} have entered`
-    const late = () => new BarrierTimeoutError(this.path, timeout, missing(), member?.present ?? [])
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), member?.present ?? [])
+    const limit = new BarrierLimit(this.#zk, options, late)
     try {
       for (;;) {
         throwIfAborted(this.#zk.session.detaching)
@@ -101,13 +101,13 @@ export class DoubleBarrier {
   }
 
   /** undefined when it must enter anew: the session expired, or the node was deleted. */
-  async #enterAs(member: BarrierMember, limit: WaitLimit): Promise<BarrierEntry | undefined> {
+  async #enterAs(member: BarrierMember, limit: BarrierLimit): Promise<BarrierEntry | undefined> {
     const { session } = member
     const remove = () => void member.remove()
     const unlisten = onAbort(session.detaching, remove)
     let entry: BarrierEntry | undefined
     try {
-      await limit.during(member.enter())
+      await limit.during(member.enter(limit.mustWait))
       entry = new BarrierEntry(this.#zk, this.path, member)
       return entry
     } catch (error) {
@@ -159,13 +159,12 @@ export class BarrierEntry {
    */
   async leave(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('leave', options, leaveOptions)
-    const { timeout = Infinity, signal } = options
     const member = this.#member
     const missing = () => `${member.count} have not left`
-    const late = () => new BarrierTimeoutError(this.#barrier, timeout, missing(), member.present)
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    const late = (after: number) => new BarrierTimeoutError(this.#barrier, after, missing(), member.present)
+    const limit = new BarrierLimit(this.#zk, options, late)
     try {
-      await limit.asking((over) => member.leave(over))
+      await limit.asking((over) => member.leave(over, limit.mustWait))
     } finally {
       limit.stop()
       this.#unlisten()

@@ -22,9 +22,9 @@ export interface JoinOptions {
   /** What others see of the member, an address for instance. @default empty */
   data?: Uint8Array | string | undefined
   /**
-   * The longest wait in ms, 0 or more, for servers and for a name that another member has. A process that starts again under
-   * its name finds the node of its former session, which goes within the timeout of that session. Later, after an expired
-   * session, it is the longest wait for the name only.
+   * The longest wait in ms, for servers and for a name that another member has. A process that starts again under its name finds
+   * the node of its former session, which goes within the timeout of that session. Later, after an expired session, it is the
+   * longest wait for the name only. With 0 it does not wait for the name, and for servers as long as the session timeout.
    * @default twice the session timeout
    */
   timeout?: number | undefined

@@ -1,14 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import {
+  Barrier,
+  Counter,
+  DoubleBarrier,
+  Group,
   LeaderElection,
   Lock,
   LockLostError,
   LockTimeoutError,
   type LossReason,
+  Mirror,
+  MultiLock,
   PermitsError,
   Semaphore,
+  ServiceDiscovery,
   SharedLock,
+  type ZooKeeper,
 } from '../src/index.ts'
 import { main } from './readme-example.ts'
 import { Scene } from './support/scene.ts'
@@ -46,4 +54,106 @@ test('README names everything that can be acquired, and every way to lose it', (
     NodeGone: true,
   }
   for (const reason of Object.keys(reasons)) expect(readme).toContain(`\`${reason}\``)
+})
+
+type Options = object
+
+/** Makes each recipe. */
+const made: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
+  Lock: (zk, options) => new Lock(zk, '/a', options),
+  SharedLock: (zk, options) => new SharedLock(zk, '/a', options),
+  MultiLock: (zk, options) => new MultiLock(zk, ['/a', '/b'], options),
+  Semaphore: (zk, options) => new Semaphore(zk, '/a', options),
+  LeaderElection: (zk, options) => new LeaderElection(zk, '/a', options),
+  Counter: (zk, options) => new Counter(zk, '/a', options),
+  Barrier: (zk, options) => new Barrier(zk, '/a', options),
+  DoubleBarrier: (zk, options) => new DoubleBarrier(zk, '/a', { size: 2, ...options }),
+  Group: (zk, options) => new Group(zk, '/a', options),
+  ServiceDiscovery: (zk, options) => new ServiceDiscovery(zk, '/a', options),
+  'Mirror.open': (zk, options) => Mirror.open(zk, '/a', options),
+}
+const queued = ['Lock', 'SharedLock', 'MultiLock', 'Semaphore', 'LeaderElection']
+
+/** Calls that README writes with their options: `name({ … })`, or `name(argument, { … })`. */
+const called: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
+  tryAcquire: (zk, options) => new Lock(zk, '/a').tryAcquire(options),
+  acquire: (zk, options) => new Semaphore(zk, '/a').acquire(options),
+  terms: (zk, options) => new LeaderElection(zk, '/a').terms(options).next(),
+  leaders: (zk, options) => new LeaderElection(zk, '/a').leaders(options).next(),
+  add: (zk, options) => new Counter(zk, '/a').add(1n, options),
+  update: (zk, options) => new Counter(zk, '/a').update((value) => value, options),
+  wait: (zk, options) => new Barrier(zk, '/a').wait(options),
+  enter: (zk, options) => new DoubleBarrier(zk, '/a', { size: 1 }).enter(options),
+  'entry.leave': async (zk, options) => (await new DoubleBarrier(zk, '/a', { size: 1 }).enter()).leave(options),
+  join: (zk, options) => new Group(zk, '/a').join(options),
+  states: async (zk, options) => (await new Group(zk, '/a').join()).states(options).next(),
+  members: (zk, options) => new Group(zk, '/a').members(options).next(),
+  register: (zk, options) => new ServiceDiscovery(zk, '/a').register({ name: 'orders' }, options),
+  watch: (zk, options) => new ServiceDiscovery(zk, '/a').watch('orders', options).next(),
+  synced: async (zk, options) => (await Mirror.open(zk, '/a')).synced(options),
+}
+
+/** The names of the options that the code takes, as its error for another one lists them. */
+async function knownTo(call: (zk: ZooKeeper, options: Options) => unknown): Promise<string[]> {
+  const scene = new Scene()
+  const zk = await scene.client()
+  const refused = await scene.start(
+    (async () => {
+      await call(zk, { bogus: 1 })
+    })(),
+  )
+  return /unknown option bogus; known are (.+)$/.exec((refused.error as TypeError).message)![1]!.split(', ')
+}
+
+/** The names in the first column of the table with this head, and the recipes to which a row is limited. */
+function rowsBelow(head: string): { readonly names: string[]; readonly of: string[] }[] {
+  const [, after] = readme.split(`| ${head} | default | what it is |\n|---|---|---|\n`)
+  return after!
+    .split('\n\n')[0]!
+    .split('\n')
+    .map((row) => {
+      const [names = '', limits = ''] = row.split(' | ')[0]!.split('(')
+      const listed = [...limits.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+      const of = limits.startsWith('all but') ? queued.filter((name) => !listed.includes(name)) : listed
+      return { names: [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name!), of }
+    })
+}
+
+const rowsOfMirror = rowsBelow('option').flatMap(({ names }) => names)
+
+test.each(Object.entries(made))('README lists the options with which a %s can be made', async (name, make) => {
+  const of = rowsBelow('option of the constructor')
+    .filter((row) => queued.includes(name) && (row.of.length === 0 || row.of.includes(name)))
+    .flatMap(({ names }) => names)
+  const inTables = name === 'Mirror.open' ? rowsOfMirror : of
+  const call = new RegExp(`^\\| \`(?:new )?${name}\\(zk, paths?, \\{ ([^}]*) \\}\\)\``, 'm')
+  const shown = call.exec(readme)![1]!.split(', ')
+  const isWhole = !shown.includes('…')
+  const listed = new Set([...shown.filter((option) => option !== '…'), ...inTables])
+  const known = await knownTo(make)
+  expect([...listed].sort()).toEqual([...known].sort())
+  if (isWhole) expect(shown.sort()).toEqual([...known].sort())
+})
+
+test.each(['acquire', 'run'] as const)('README lists the options of %s', async (method) => {
+  const rows = rowsBelow('option of `acquire`, `run`')
+  const listed = (of: string[]) =>
+    rows.filter((row) => row.of.every((name) => of.includes(name))).flatMap(({ names }) => names)
+  const call = (lock: { acquire(options: Options): unknown; run(body: () => void, options: Options): unknown }) =>
+    method === 'run' ? (options: Options) => lock.run(() => {}, options) : (options: Options) => lock.acquire(options)
+  const ofLock = await knownTo((zk, options) => call(new Lock(zk, '/a'))(options))
+  expect(listed([method]).sort()).toEqual(ofLock.sort())
+  const ofSemaphore = await knownTo((zk, options) => call(new Semaphore(zk, '/a'))(options))
+  expect(listed([method, 'Semaphore']).sort()).toEqual(ofSemaphore.sort())
+})
+
+test('README writes no call with an option that it does not take', async () => {
+  // A span with code such as `acquire({ count: 3 })`, but no constructor, no `open`, and no listener.
+  const spans = [...readme.matchAll(/`([a-zA-Z.]+)\((?:\w+, )?\{ ([^}`…]+) \}\)`/g)]
+  const calls = spans.filter(([, name]) => name !== 'onUnreadable')
+  expect(calls.length).toBeGreaterThan(10)
+  for (const [span, name, options] of calls) {
+    const known = await knownTo(called[name!]!)
+    for (const option of options!.split(', ')) expect(known, span).toContain(option.split(':')[0])
+  }
 })

@@ -1,6 +1,20 @@
-// Calls that wait for servers, and not for other contenders, end within a timeout, whatever the servers do.
+// Calls that wait for servers, and not for other contenders, end within a timeout, whatever the servers do. Those that wait for others
+// wait for servers alone with a timeout of 0.
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import {
+  Barrier,
+  DoubleBarrier,
+  Group,
+  type Held,
+  KeeperError,
+  LeaderElection,
+  Lock,
+  LockTimeoutError,
+  MultiLock,
+  Semaphore,
+  SharedLock,
+  type ZooKeeper,
+} from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -102,6 +116,129 @@ describe.each(calls)('%s', (name, call) => {
     await scene.world.settle()
     expect(calling.error).toMatchObject({ message: 'enough' })
   })
+})
+
+interface Waiting {
+  /** Takes what is waited for, with another client. Resolves with how it is given back. */
+  readonly take: (zk: ZooKeeper) => Promise<() => Promise<void>>
+  readonly wait: (zk: ZooKeeper, options: { timeout: number }) => Promise<unknown>
+  readonly error: string
+}
+
+const releasing = async (acquiring: Promise<Held>) => {
+  const held = await acquiring
+  return () => held.release()
+}
+
+const waits: Record<string, Waiting> = {
+  'Lock.acquire': {
+    take: (zk) => releasing(new Lock(zk, PATH).acquire()),
+    wait: (zk, options) => new Lock(zk, PATH).acquire(options),
+    error: 'LockTimeoutError',
+  },
+  'Lock.run': {
+    take: (zk) => releasing(new Lock(zk, PATH).acquire()),
+    wait: (zk, options) => new Lock(zk, PATH).run(() => 'ran', options),
+    error: 'LockTimeoutError',
+  },
+  'SharedLock.write.acquire': {
+    take: (zk) => releasing(new SharedLock(zk, PATH).read.acquire()),
+    wait: (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
+    error: 'LockTimeoutError',
+  },
+  'MultiLock.acquire': {
+    take: (zk) => releasing(new Lock(zk, `${PATH}/b`).acquire()),
+    wait: (zk, options) => new MultiLock(zk, [`${PATH}/a`, `${PATH}/b`]).acquire(options),
+    error: 'LockTimeoutError',
+  },
+  'Semaphore.acquire': {
+    take: (zk) => releasing(new Semaphore(zk, PATH, { permits: 1 }).acquire()),
+    wait: (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).acquire(options),
+    error: 'LockTimeoutError',
+  },
+  'LeaderElection.campaign': {
+    take: (zk) => releasing(new LeaderElection(zk, PATH).campaign()),
+    wait: (zk, options) => new LeaderElection(zk, PATH).campaign(options),
+    error: 'LockTimeoutError',
+  },
+  'Barrier.wait': {
+    take: async (zk) => {
+      const barrier = new Barrier(zk, PATH)
+      await barrier.set()
+      return () => barrier.remove()
+    },
+    wait: (zk, options) => new Barrier(zk, PATH).wait(options),
+    error: 'BarrierTimeoutError',
+  },
+  'Group.join': {
+    take: async (zk) => {
+      const member = await new Group(zk, PATH).join({ name: 'one' })
+      return () => member.leave()
+    },
+    wait: (zk, options) => new Group(zk, PATH).join({ name: 'one', ...options }),
+    error: 'NameTakenError',
+  },
+}
+
+describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wait, error }) => {
+  test(`${name} with a timeout of 0 gets what is free, however long the answers take`, async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    scene.ensemble.faults.delayReply({ session: zk.session.id, ms: 5, times: 1_000 })
+    const waiting = outcome(wait(zk, { timeout: 0 }))
+    await scene.world.advance(1_000)
+    expect(waiting.status).toBe('fulfilled')
+  })
+
+  test(`${name} with a timeout of 0 rejects at once where another has it, and leaves nothing behind`, async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const giveBack = await scene.done(take(other))
+    const at = scene.world.wallNow()
+    const waiting = await scene.start(wait(zk, { timeout: 0 }))
+    expect(waiting.error).toMatchObject({ name: error })
+    expect(scene.world.wallNow() - at).toBeLessThan(100)
+    if (LockTimeoutError.is(waiting.error)) {
+      expect(waiting.error.blocker?.sessionId).toBe(other.session.id)
+      expect(waiting.error.message).toContain('within 0 ms: 1 ahead')
+    }
+    await scene.done(giveBack())
+    await scene.world.advance(1_000)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test(`${name} with a timeout of 0 gives up after the session timeout where no server answers`, async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    scene.refuse()
+    scene.freeze(zk)
+    const waiting = outcome(wait(zk, { timeout: 0 }))
+    await scene.world.advance(T - 1)
+    expect(waiting.status).toBe('pending')
+    await scene.world.advance(1)
+    expect(waiting.status).toBe('rejected')
+    scene.accept()
+    await scene.world.advance(20 * T)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+})
+
+test('DoubleBarrier with a timeout of 0 enters and leaves as the last one, and otherwise rejects', async () => {
+  const scene = new Scene()
+  const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  const barrier = new DoubleBarrier(zk, PATH, { size: 2 })
+  const alone = await scene.start(barrier.enter({ timeout: 0 }))
+  expect(alone.error).toMatchObject({
+    name: 'BarrierTimeoutError',
+    message: expect.stringContaining('1 of 2') as string,
+  })
+  const first = await scene.start(new DoubleBarrier(other, PATH, { size: 2 }).enter())
+  const second = await scene.start(barrier.enter({ timeout: 0 }))
+  const early = await scene.start(second.value.leave({ timeout: 0 }))
+  expect(early.error).toMatchObject({ name: 'BarrierTimeoutError' })
+  expect((await scene.start(first.value.leave({ timeout: 0 }))).status).toBe('fulfilled')
+  await scene.world.advance(1_000)
+  expect(scene.leftovers()).toEqual(nothing)
 })
 
 describe('WriteHeld.downgrade', () => {

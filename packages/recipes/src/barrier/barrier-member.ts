@@ -90,8 +90,8 @@ export class BarrierMember {
 
   // --- entering -------------------------------------------------------------------------------------------------
 
-  /** Resolves when there were `size` members at one moment since this one has been there. */
-  async enter(): Promise<void> {
+  /** Resolves when there were `size` members at one moment since this one has been there. Calls `mustWait` before it waits for others. */
+  async enter(mustWait: () => void): Promise<void> {
     const { data, acl, size, former } = this.#options
     if (former.length > 0) {
       await this.#formerGone()
@@ -116,6 +116,7 @@ export class BarrierMember {
           if (await this.#open(ready.stat)) return
           continue
         }
+        mustWait()
         const event = await this.#changed(ready, connection?.signal)
         if (event === 'NodeCreated' || event === 'NodeDataChanged') return this.#throwIfOver()
       } finally {
@@ -211,11 +212,14 @@ export class BarrierMember {
 
   // --- leaving --------------------------------------------------------------------------------------------------
 
-  /** Resolves when all that were inside at the call have left, or are gone with their sessions. */
-  async leave(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when all that were inside at the call have left, or are gone with their sessions. Calls `mustWait` before it waits for
+   * one of them.
+   */
+  async leave(signal: AbortSignal, mustWait: () => void): Promise<void> {
     const round = await (this.#round ??= this.#listed())
     if (!round.isFirst) await this.remove()
-    await this.#othersGone(round, signal)
+    await this.#othersGone(round, signal, mustWait)
     if (round.isFirst) await this.#removeLast(round)
     else await this.#removeOldReady(round, signal)
   }
@@ -263,13 +267,13 @@ export class BarrierMember {
    * A list shows at once who else has left. It costs as much as reads of some of the nodes do, so at most one list follows for each
    * `NAMES_PER_READ` names and each read. So all lists together cost no more than the reads, in whichever order members leave.
    */
-  async #othersGone(round: Round, signal: AbortSignal): Promise<void> {
+  async #othersGone(round: Round, signal: AbortSignal, mustWait: () => void): Promise<void> {
     for (let saved = Infinity; ;) {
       const { others } = round
       this.#present = others
       const awaited = others.at(-1)
       if (awaited === undefined) return
-      await this.#memberGone(awaited, round.zxid, signal)
+      await this.#memberGone(awaited, round.zxid, signal, mustWait)
       saved += NAMES_PER_READ
       // A further `leave` may have noticed it first.
       if (round.others.at(-1) === awaited) round.others.pop()
@@ -281,13 +285,16 @@ export class BarrierMember {
     }
   }
 
-  async #memberGone(name: string, zxid: bigint, signal: AbortSignal): Promise<void> {
+  async #memberGone(name: string, zxid: bigint, signal: AbortSignal, mustWait: () => void): Promise<void> {
     for (;;) {
       const watch = await retryAcrossSessions(this.#zk, () => this.#watchMember(name, signal), signal)
       const { stat } = watch
       // A node of no session is no member's.
       const isGone = stat === undefined || stat.czxid > zxid || stat.ephemeralOwner === 0n
-      if (!isGone) this.#watches.add(watch)
+      if (!isGone) {
+        this.#watches.add(watch)
+        mustWait()
+      }
       const stop = onAbort(signal, () => this.#unwatch(watch))
       const event = isGone ? undefined : await watch.changed
       stop()

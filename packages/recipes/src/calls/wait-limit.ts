@@ -35,11 +35,12 @@ export class WaitLimit {
     const given = signals.filter((signal) => signal !== undefined)
     const hasTimer = timeout !== undefined && timeout.after <= LONGEST
     this.#isLimited = given.length > 0 || hasTimer
-    this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
-    if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
+    this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.end(() => reason)))
+    if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.end(timeout.error))
   }
 
-  #end(reason: () => unknown): void {
+  /** Ends the wait before its time, with what `reason` makes. */
+  end(reason: () => unknown): void {
     if (this.#reached !== undefined) return
     this.#reached = new LimitReached(reason)
     for (const reject of this.#waiting) reject(this.#reached)

@@ -229,7 +229,8 @@ export class Membership implements AsyncDisposable {
   async entered(signal: AbortSignal | undefined): Promise<void> {
     const limit = new WaitLimit(this.#zk.runtime, {
       signals: [signal],
-      timeout: { after: this.#timeout, error: () => this.#late() },
+      // With 0 it leaves time for servers, but none for a name that is taken.
+      timeout: { after: this.#timeout || this.#node.session.timeout, error: () => this.#late() },
     })
     let unlisten = () => {}
     const ended = new Promise<never>((_, reject) => {
@@ -463,9 +464,9 @@ export class Membership implements AsyncDisposable {
     if (this.signal.aborted) throw new Ended()
   }
 
-  /** The time until which a name that another member has is waited for. The first wait is limited by `entered`. */
+  /** The time until which a name that another member has is waited for. The first wait is limited by `entered`, unless it is none. */
   #deadline(): number {
-    return this.#accepted === undefined ? Infinity : this.#zk.runtime.now() + this.#timeout
+    return this.#accepted === undefined && this.#timeout > 0 ? Infinity : this.#zk.runtime.now() + this.#timeout
   }
 
   /** Settles as the promise does. It rejects when the membership or the session is over, or, at the deadline, with a `NameTakenError`. */

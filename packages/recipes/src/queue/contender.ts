@@ -23,6 +23,8 @@ export interface ContenderOptions extends NodeOptions, HoldOptions, Pick<HoldTer
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait in a queue. `ahead` makes the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
+  /** Called when it is known which contender must leave first. */
+  readonly onBlocked: () => void
 }
 
 /** The result when no blocker is left and a committed request has proven it. */
@@ -61,7 +63,7 @@ export class Contender {
   constructor(entries: Entries, options: ContenderOptions) {
     const { zk } = entries[0].queue
     const { session } = zk
-    const { remembersAhead, acl, detection } = options
+    const { remembersAhead, onBlocked, acl, detection } = options
     const uuid = zk.runtime.uuid()
     this.#zk = zk
     this.session = session
@@ -71,7 +73,7 @@ export class Contender {
       this.#detected?.begin(this.#nodes!)
       options.onQueued(ahead)
     }
-    const ofLine = { remembersAhead, onQueued, throwIfLeaving: () => this.#throwIfLeaving() }
+    const ofLine = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
     this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
     this.#detected = detection && new DetectedWait(zk, session, recipePathsOf(entries), detection)
     const marks = detection && entries.map(({ queue, role: { kind } }) => markOf(zk, queue.path, { kind, uuid }))

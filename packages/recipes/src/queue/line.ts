@@ -22,6 +22,8 @@ export interface LineOptions {
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
+  /** Called when the oldest blocker was read, and must leave before the wait goes on. */
+  readonly onBlocked: () => void
   /** Throws if the contender is leaving. */
   readonly throwIfLeaving: () => void
 }
@@ -259,7 +261,10 @@ export class Line {
       const watch = await ifMissing(watching, this.#pinned, undefined)
       if (watch === undefined) return blocker
       this.#watches.add(watch)
-      if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = { name: blocker, node: watch }
+      if (blocker === waiting.oldest && !waiting.isOver) {
+        this.#blocker = { name: blocker, node: watch }
+        this.#options.onBlocked()
+      }
       if (this.#isLeft || waiting.isOver) this.#unwatch()
       const event = await watch.changed
       this.#watches.delete(watch)

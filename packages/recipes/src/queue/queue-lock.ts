@@ -74,13 +74,18 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
+    // With 0 it waits for servers, as `tryAcquire` does, but for no contender.
+    const longest = timeout === 0 ? this.#zk.session.timeout : timeout
     const limit = new WaitLimit(this.#zk.runtime, {
       signals: [signal],
-      timeout: { after: timeout, error: () => wait.tooLong(timeout) },
+      timeout: { after: longest, error: () => wait.tooLong(longest) },
     })
+    const onBlocked = () => {
+      if (timeout === 0) limit.end(() => wait.tooLong(0))
+    }
     try {
       for (;;) {
-        const contender = this.#contender(wait)
+        const contender = this.#contender(wait, onBlocked)
         try {
           const former = formerOwnersGone(this.#zk, this.#folders)
           const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
@@ -167,7 +172,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  #contender(wait: Wait): Competitor {
+  #contender(wait: Wait, onBlocked = () => {}): Competitor {
     const { session } = this.#zk
     throwIfAborted(session.detaching)
     checkLease(this.#options, session)
@@ -175,6 +180,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       // These keys come before the spread: V8 gives each object a hidden class of its own if new keys follow a spread.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
+      onBlocked,
       ...this.#options,
     })
     return contender

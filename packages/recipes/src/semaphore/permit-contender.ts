@@ -245,8 +245,12 @@ export class PermitContender implements Competitor {
     this.#options.onQueued(() => holders)
     if (!this.#options.remembersAhead) return
     const reading = this.#leases.holder(names[0]!, this.#pinned)
-    const isStill = () => this.#holders === holders
-    reading.then((holder) => isStill() && (this.#holder = holder)).catch(() => {})
+    const known = (holder: ContenderInfo | undefined) => {
+      if (this.#holders !== holders) return
+      this.#holder = holder
+      this.#options.onBlocked()
+    }
+    reading.then(known, () => known(undefined))
   }
 
   /** undefined if the node does not exist. */
