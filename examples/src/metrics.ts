@@ -6,7 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import type { ClientStats, RequestMessage } from '@zk/client'
-import { connect, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
+import { connect, type LossReason, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Reading = [name: string, help: string, value: (stats: ClientStats) => number]
@@ -43,6 +43,17 @@ const counters: Reading[] = [
     ({ timer }) => Math.round(timer.fired * timer.meanLate) / 1_000,
   ],
 ]
+
+/** Why locks are lost. (A writer that has become a reader has lost nothing, nor has one that was released.) */
+const lossReasons = [
+  'LeaseLost',
+  'NodeGone',
+  'SessionExpired',
+  'Disconnected',
+  'Closed',
+] as const satisfies LossReason[]
+
+const isLoss = (reason: LossReason) => lossReasons.some((loss) => loss === reason)
 
 /** A lock that is held now. */
 interface Holding {
@@ -83,10 +94,18 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
     buckets: [0.005, 0.05, 0.5, 5, 50],
     registers,
   })
+  // Prometheus counts increases. So a series that begins with its first event hides that event: these begin with 0, and have no label
+  // whose values are not known yet. The log has the path of each lock.
   const lost = new Counter({
     name: 'zk_locks_lost_total',
     help: 'Locks that were lost, by the reason',
-    labelNames: ['path', 'kind', 'reason'],
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of lossReasons) lost.inc({ reason }, 0)
+  const refused = new Counter({
+    name: 'zk_calls_queue_full_total',
+    help: 'Calls that were refused because too many waited',
     registers,
   })
   const holdings = new Map<string, Holding>()
@@ -98,6 +117,7 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
       (message) => {
         const { op, code = '', duration = 0 } = message as RequestMessage
         calls.observe({ op, code }, duration / 1_000)
+        if (code === 'QueueFull') refused.inc()
       },
     ],
     [
@@ -112,10 +132,9 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
     [
       'zk:lost',
       (message) => {
-        const { path, kind, node, reason } = message as RecipeMessages['zk:lost']
+        const { node, reason } = message as RecipeMessages['zk:lost']
         holdings.delete(node)
-        // A writer that has become a reader has lost nothing.
-        if (reason !== 'Downgraded') lost.inc({ path, kind, reason })
+        if (isLoss(reason)) lost.inc({ reason })
       },
     ],
   ]

@@ -15,7 +15,7 @@ let zk: ZooKeeper | undefined
 const server = createServer((request, response) => {
   const state = zk?.state ?? { name: 'connecting' }
   const isAlive = state.name !== 'authFailed' // a client that was refused is of no further use
-  const isReady = state.name === 'connected'
+  const isReady = zk !== undefined && isAlive && !stopping.signal.aborted // also while ZooKeeper is away
   const isWell = request.url === '/readyz' ? isReady : isAlive
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(state))
 })
