@@ -205,8 +205,10 @@ async function unwatch(read: Read | undefined): Promise<void> {
 
 function areSame(some: readonly Member[], others: readonly Member[]): boolean {
   if (some.length !== others.length) return false
-  return some.every(({ name, czxid, mzxid, error }, index) => {
+  return some.every(({ name, czxid, mzxid, since, error }, index) => {
     const other = others[index]!
-    return name === other.name && czxid === other.czxid && mzxid === other.mzxid && error?.code === other.error?.code
+    // Zxids come again when an ensemble was set up anew, or restored from a backup.
+    const isSame = czxid === other.czxid && mzxid === other.mzxid && since === other.since
+    return name === other.name && isSame && error?.code === other.error?.code
   })
 }

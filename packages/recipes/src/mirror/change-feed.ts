@@ -143,6 +143,9 @@ function areSame(one: MirroredNode, other: MirroredNode): boolean {
   return (
     one.stat.czxid === other.stat.czxid &&
     one.stat.mzxid === other.stat.mzxid &&
+    // Zxids come again when an ensemble was set up anew, or restored from a backup.
+    one.stat.ctime === other.stat.ctime &&
+    one.stat.mtime === other.stat.mtime &&
     (one.data === undefined) === (other.data === undefined)
   )
 }

@@ -45,7 +45,7 @@ export class Copy {
     } else {
       if (data === undefined) this.#removeBelow(id)
       // It was made again. What is older than it was below the node that was there before.
-      else if (tree.czxid(id) !== stat.czxid) this.#removeBelow(id, stat.czxid)
+      else if (!tree.isSame(id, stat)) this.#removeBelow(id, stat.czxid)
       if (tree.isAt(id, stat) && tree.isReadable(id) === (data !== undefined)) return
       for (const feed of this.#feeds) feed.changing(id, path)
       tree.update(id, stat, data)

@@ -86,7 +86,7 @@ export class NodeReader {
         if (read === 'NoNode') return this.#gone(path)
         const stat = this.#kept(path, read)!
         const id = tree.find(path)
-        const isKnown = id !== undefined && tree.czxid(id) === stat.czxid && tree.pzxid(id) >= 0n
+        const isKnown = id !== undefined && tree.isSame(id, stat) && tree.pzxid(id) >= 0n
         if (!this.#put(path, stat, read.data)) return 'nothing'
         // Events show which children come and go, so the list of a node that is known is not read with its data.
         if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
@@ -118,7 +118,7 @@ export class NodeReader {
       (options, handler) => this.#watching.list(path, options, handler),
       (list) => {
         const id = tree.find(path)
-        const isThere = typeof list !== 'string' && id !== undefined && list.stat.czxid === tree.czxid(id)
+        const isThere = typeof list !== 'string' && id !== undefined && tree.isSame(id, list.stat)
         // It was deleted, made again, or may not be read any more.
         if (!isThere) {
           if (typeof list !== 'string') this.#discard(path, list)

@@ -108,9 +108,18 @@ export class Tree {
     return this.#table.int(id, 'length') >= 0
   }
 
+  /**
+   * Whether it is the node that was read, and not another one of its path. An ensemble that was set up anew, or restored from a backup,
+   * gives the same zxids again, but not at the same times.
+   */
+  isSame(id: number, { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>): boolean {
+    return this.#table.long(id, 'czxid') === czxid && this.#table.long(id, 'ctime') === BigInt(ctime)
+  }
+
   /** Whether the node is the same, and was not written. */
-  isAt(id: number, { czxid, mzxid }: Pick<Stat, 'czxid' | 'mzxid'>): boolean {
-    return this.czxid(id) === czxid && this.#table.mzxid.get(id) === mzxid
+  isAt(id: number, stat: Pick<Stat, 'czxid' | 'ctime' | 'mzxid' | 'mtime'>): boolean {
+    const { mzxid, mtime } = this.#table
+    return this.isSame(id, stat) && mzxid.get(id) === stat.mzxid && mtime.get(id) === BigInt(stat.mtime)
   }
 
   childCount(id: number): number {
@@ -155,7 +164,7 @@ export class Tree {
   }
 
   update(id: number, stat: WrittenStat, data: Uint8Array | undefined): void {
-    if (this.czxid(id) !== stat.czxid || data === undefined) this.#table.setInt(id, 'isListed', 0)
+    if (!this.isSame(id, stat) || data === undefined) this.#table.setInt(id, 'isListed', 0)
     this.#free(id)
     this.#write(id, stat, data)
     this.#compact()
