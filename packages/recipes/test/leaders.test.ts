@@ -236,7 +236,7 @@ describe('LeaderElection.leaders', () => {
     expect(scene.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
   })
 
-  test('LeaderElection.leaders tells that it has no server while it looks who comes next', async () => {
+  test('LeaderElection.leaders tells that it has no server while it looks who comes next (E13)', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await elect(scene, one, 'one')
