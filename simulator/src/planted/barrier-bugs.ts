@@ -30,8 +30,8 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Barrier.#opened',
-        find: "if ((await limit.during(this.#mayBeOpen(closed, signal))) === 'NodeDeleted') return",
-        replace: 'await limit.during(this.#mayBeOpen(closed, signal))\n        return',
+        find: "if (event?.type === 'NodeDeleted') return",
+        replace: 'return',
       },
     ],
   },
@@ -68,8 +68,8 @@ export const barrierBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'BarrierMember.leave',
-        find: 'await this.#othersGone(round, signal)',
-        replace: 'void this.#othersGone(round, signal).catch(() => {})',
+        find: 'await this.#othersGone(round, signal, mustWait)',
+        replace: 'void this.#othersGone(round, signal, mustWait).catch(() => {})',
       },
     ],
   },
