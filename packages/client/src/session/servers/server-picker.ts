@@ -129,7 +129,7 @@ export class ServerPicker {
     this.#postponed = this.#postponed.filter((server) => server.host !== host)
     for (const server of ready) {
       this.#note(server, addresses)
-      this.#preferred.push(...this.#targetsOf(server, addresses))
+      this.#preferred.unshift(...this.#targetsOf(server, addresses))
     }
     return ready.length > 0
   }
