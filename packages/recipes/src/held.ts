@@ -159,8 +159,10 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Ends the hold at the call. Resolves when the node is gone or the session has ended. If that takes longer than the session
-   * timeout, it rejects with `RequestTimeout`, and the delete goes on in the background.
+   * Ends the hold at the call. Resolves when the node is gone. If that takes longer than the session timeout, it rejects with
+   * `RequestTimeout`, and the delete goes on in the background. If the client has given its session up without an answer of any
+   * server, the delete is made in its next session. Without a next session `release` resolves at once, and the ensemble may show
+   * the node until it ends the session.
    */
   async release(): Promise<void> {
     // `isHeld` notices that the lease has ended: this is a loss, even if the event loop was too busy to notice it before.
