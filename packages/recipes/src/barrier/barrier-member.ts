@@ -244,7 +244,8 @@ export class BarrierMember {
     const others = members.filter((name) => name !== own)
     const isFirst = others.every((name) => own < name)
     // The first waits for the last one, all others wait for the first.
-    others.sort((one, other) => (one < other === isFirst ? -1 : 1))
+    others.sort()
+    if (!isFirst) others.reverse()
     return { others, zxid: ready?.mzxid ?? stat.pzxid, version: ready?.version, isFirst }
   }
 

@@ -7,7 +7,7 @@ import { callEach } from '../calls/call-each.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { ContenderList } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
-import { giveOrder, isExhausted } from './sequences.ts'
+import { isExhausted } from './sequences.ts'
 import { retry } from '../calls/retry.ts'
 import { Rivals } from './rivals.ts'
 
@@ -101,14 +101,17 @@ export class Queue {
     return await contendersOf([this], options)
   }
 
-  /** These contenders as they were read, oldest first. `names` are sorted by their numbers. */
-  inOrder(names: readonly ContenderName[], read: readonly (ContenderInfo | undefined)[]): ContenderInfo[] {
-    const placed = names.flatMap((name, index) => {
-      const info = read[index]
-      return info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }]
-    })
-    if (!giveOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
-    return numbered(placed.map(({ info }) => info))
+  /** What was read of these contenders, oldest first. `names` are sorted by their numbers. */
+  inOrder(
+    names: readonly ContenderName[],
+    read: readonly (ContenderInfo | undefined)[],
+    isInOrder: boolean,
+  ): ContenderInfo[] {
+    const present = read.filter((info) => info !== undefined)
+    if (isInOrder) return numbered(present)
+    const successors = new Set(names.flatMap((name, index) => (this.isSuccessor(name) ? (read[index] ?? []) : [])))
+    const place = (info: ContenderInfo) => (successors.has(info) ? 0n : info.fencingToken)
+    return numbered(present.sort((one, other) => (place(one) < place(other) ? -1 : 1)))
   }
 
   /** If the number of this contender shows that the counter is used up, reports it, once. */
@@ -135,17 +138,17 @@ export class Queue {
 export async function contendersOf(queues: readonly Queue[], options: CallOptions): Promise<ContenderInfo[]> {
   const listing = queues.map(async (queue) => {
     const list = await ifMissing((asking) => queue.list(asking), options, undefined)
-    return { queue, names: list?.all ?? [] }
+    return { queue, names: list?.all ?? [], isInOrder: list?.isInOrder ?? true }
   })
   const lists = await Promise.all(listing)
   // The reads of all queues share one window.
   const all = lists.flatMap(({ queue, names }) => names.map((name) => ({ queue, name })))
   const read = await callEach(all, ({ queue, name }) => queue.read(name, options))
   let start = 0
-  return lists.flatMap(({ queue, names }) => {
+  return lists.flatMap(({ queue, names, isInOrder }) => {
     const ofQueue = read.slice(start, start + names.length)
     start += names.length
-    return queue.inOrder(names, ofQueue)
+    return queue.inOrder(names, ofQueue, isInOrder)
   })
 }
 
@@ -166,8 +169,9 @@ export function contenderInfo(path: string, kind: Kind, node: NodeData): Contend
 }
 
 /** Sets the position of each of these objects, which nobody else has yet. To copy 100,000 of them would take half a second. */
-export function numbered<Info extends ContenderInfo>(infos: readonly (Info & { position: number })[]): Info[] {
-  return infos.map((info, position) => Object.assign(info, { position }))
+export function numbered<Info extends ContenderInfo>(infos: (Info & { position: number })[]): Info[] {
+  for (const [position, info] of infos.entries()) info.position = position
+  return infos
 }
 
 /** Adds a `toJSON` that turns bigints into text, since JSON has no bigint. */
