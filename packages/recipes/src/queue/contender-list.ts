@@ -27,6 +27,9 @@ const NONE = -1
 /** Stands for the number of a name that may be a contender, if the number does not give the order. */
 const ODD = -2
 
+/** How many names are parsed in a turn: that takes about 10 ms. */
+const NAMES_A_TURN = 8_192
+
 /** The largest table of `areDistinct`, in bytes for each name. */
 const MOST_TABLE = 64
 
@@ -107,13 +110,35 @@ export class ContenderList {
     return (hasTwin ? undefined : this.#rivals.parse(this.#names.text(at))) ?? 'unsure'
   }
 
+  /** The same as `all`. In a long list the names are parsed in several turns: `turn` waits for the next one. */
+  async parsed(turn: () => Promise<void>): Promise<readonly ContenderName[]> {
+    if (this.#all === undefined) {
+      const all: ContenderName[] = []
+      for (let start = 0; start < this.#numbers.length; start += NAMES_A_TURN) {
+        if (start > 0) await turn()
+        this.#parse(all, start, start + NAMES_A_TURN)
+      }
+      this.#all = this.#sorted(all)
+    }
+    return this.#all
+  }
+
   #parseAll(): ContenderName[] {
-    const rivals = this.#rivals
     const all: ContenderName[] = []
-    for (const [index, number] of this.#numbers.entries()) {
-      const name = number === NONE ? undefined : rivals.parse(this.#names.text(index))
+    this.#parse(all, 0, this.#numbers.length)
+    return this.#sorted(all)
+  }
+
+  /** Adds the contenders among these names. */
+  #parse(all: ContenderName[], start: number, end: number): void {
+    for (let index = start; index < Math.min(end, this.#numbers.length); index++) {
+      const name = this.#numbers[index] === NONE ? undefined : this.#rivals.parse(this.#names.text(index))
       if (name !== undefined) all.push(name)
     }
+  }
+
+  #sorted(all: ContenderName[]): ContenderName[] {
+    const rivals = this.#rivals
     // If two have the same number, one may be the reader that a downgrade made from the other: it comes later. (The uuids of
     // Curator's readers do not show that they are successors.)
     return all.sort(

@@ -1,5 +1,6 @@
 // Which contender is first.
 import type { CallOptions, Watched } from '@zk/client'
+import { pause } from '@zk/client/internal'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
@@ -25,7 +26,8 @@ export async function firstOf(queue: Queue, options: CallOptions): Promise<Conte
 async function oldestOf(queue: Queue, options: CallOptions): Promise<ContenderName | undefined> {
   for (;;) {
     const list = await ifMissing((asking) => queue.list(asking), options, undefined)
-    const names = list?.all ?? []
+    const turn = () => pause(queue.zk.runtime, 0, options.signal)
+    const names = (await list?.parsed(turn)) ?? []
     if (list === undefined || list.isInOrder) return names[0]
     const [oldest] = await queue.byCreation(names, options)
     if (oldest !== undefined) return oldest.contender

@@ -1,6 +1,6 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
-import { getChildNames, hex } from '@zk/client/internal'
+import { getChildNames, hex, pause } from '@zk/client/internal'
 import { labelOf } from '../deadlock/marks.ts'
 import { report } from '../diagnostics.ts'
 import { callEach } from '../calls/call-each.ts'
@@ -138,7 +138,8 @@ export class Queue {
 export async function contendersOf(queues: readonly Queue[], options: CallOptions): Promise<ContenderInfo[]> {
   const listing = queues.map(async (queue) => {
     const list = await ifMissing((asking) => queue.list(asking), options, undefined)
-    return { queue, names: list?.all ?? [], isInOrder: list?.isInOrder ?? true }
+    const turn = () => pause(queue.zk.runtime, 0, options.signal)
+    return { queue, names: (await list?.parsed(turn)) ?? [], isInOrder: list?.isInOrder ?? true }
   })
   const lists = await Promise.all(listing)
   // The reads of all queues share one window.
