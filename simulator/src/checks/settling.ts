@@ -47,7 +47,7 @@ export const settledInTime: Check = (played) => {
       if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
       if (refused?.why === 'error' && !mayFail(played, task.how, refused.error))
         return wrong(`failed: ${refused.error}`)
-      const timeout = waitsForServersOnly(task.how) ? longestGranted(played) : task.timeout
+      const timeout = waitsForServersOnly(task.how, task.timeout) ? longestGranted(played) : task.timeout
       const limit = Math.min(timeout ?? Infinity, task.abortAfter ?? Infinity)
       const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
       const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
@@ -57,7 +57,8 @@ export const settledInTime: Check = (played) => {
   return [...unexpected, ...ofAttempts]
 }
 
-const waitsForServersOnly = (how: AttemptedTask['how']) => how === 'tryAcquire' || how === 'downgrade'
+const waitsForServersOnly = (how: AttemptedTask['how'], timeout?: number) =>
+  how === 'tryAcquire' || how === 'downgrade' || timeout === 0
 
 /** A call that waits for servers only does not queue in the next session. */
 function mayFail({ scenario }: Played, how: AttemptedTask['how'], error = ''): boolean {

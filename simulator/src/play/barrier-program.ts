@@ -17,8 +17,8 @@ export async function pass(
   const barrier = new Barrier(zk, PATH)
   const { timeout } = ending
   // Only a wait is for ever.
-  const within = what === 'wait' ? {} : { timeout: timeout ?? zk.session.timeout }
-  await call(options, what, { ...ending, ...within }, async (signal) => {
+  const limit = what === 'wait' ? ofWait(zk, ending) : { ...ending, timeout: timeout ?? zk.session.timeout }
+  await call(options, what, limit, async (signal) => {
     await barrier[what]({ timeout, signal })
     return ''
   })
@@ -28,7 +28,7 @@ export async function beInside(zk: ZooKeeper, step: MemberStep, options: StepsOp
   const { size, enter, inside, leave } = step
   const barrier = new DoubleBarrier(zk, PATH, { size })
   let entry: BarrierEntry | undefined
-  await call(options, 'enter', enter, async (signal) => {
+  await call(options, 'enter', ofWait(zk, enter), async (signal) => {
     entry = await barrier.enter({ timeout: enter.timeout, signal })
     return entry.path
   })
@@ -39,7 +39,12 @@ export async function beInside(zk: ZooKeeper, step: MemberStep, options: StepsOp
     await entry!.leave({ timeout: leave.timeout, signal })
     return path
   }
-  await call(options, 'leave', leave, leaving, path)
+  await call(options, 'leave', ofWait(zk, leave), leaving, path)
+}
+
+/** With a timeout of 0 a call waits for servers only, as long as the session timeout. */
+function ofWait(zk: ZooKeeper, ending: Ending): Ending {
+  return ending.timeout === 0 ? { ...ending, timeout: zk.session.timeout } : ending
 }
 
 async function call(
