@@ -161,8 +161,9 @@ export class RequestPipeline {
   interrupted(cause: Error, closed?: Closed): void {
     const tooLong = closed && this.#sizes.closed(this.#queue.sent, closed)
     const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
-    // If a connection ends at a request that may be too long, another request must show before that the connection works.
-    if (hasUnansweredWrites || this.#sizes.isSuspicious) this.#isSyncPending = true
+    if (hasUnansweredWrites) this.#isSyncPending = true
+    // Its answer shows that the next connection works, before a request is sent there that may be too long.
+    if (this.#sizes.isSuspicious) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
