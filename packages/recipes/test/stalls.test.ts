@@ -75,7 +75,10 @@ describe('Held of a process that stands still', () => {
     const { scene, zk } = await connected()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     scene.world.stall(2 * T)
-    await scene.done(held.release())
+    // The client gives its session up, so the node is deleted in the next one.
+    const releasing = await scene.start(held.release())
+    await scene.world.advance(T / 10)
+    expect([releasing.status, scene.ensemble.nodes.ephemerals()]).toEqual(['fulfilled', []])
     expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
   })
 
