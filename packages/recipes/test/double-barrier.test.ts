@@ -86,6 +86,27 @@ describe('DoubleBarrier', () => {
     expect(since.notified.length).toBeLessThan(3 * size)
   })
 
+  test('DoubleBarrier.leave lists a few times only, when 250 members leave in the order in which they are awaited', async () => {
+    const size = 250
+    const { scene, clients } = await prepared(2)
+    const [zk, other] = clients as [ZooKeeper, ZooKeeper]
+    await scene.done(other.create(PATH, '', { parents: true }))
+    const paths = Array.from({ length: size }, (_, index) => `${PATH}/m${1_000 + index}`)
+    await scene.done(Promise.all(paths.map((path) => other.create(path, '', { mode: 'EPHEMERAL' }))))
+    const entry = await scene.done(new DoubleBarrier(zk, PATH, { size: 1, name: '0' }).enter())
+    const since = scene.since()
+    const leaving = await scene.start(entry.leave())
+    for (const path of paths.reverse()) {
+      expect(leaving.status).toBe('pending')
+      await scene.done(other.delete(path))
+    }
+    expect(leaving.status).toBe('fulfilled')
+    // One list for each would be 250.
+    const ops = since.ops(zk.session.id)
+    expect(ops.filter((each) => each === 'getChildren2').length).toBeLessThan(0.7 * size)
+    expect(ops.filter((each) => each === 'exists').length).toBeLessThan(size + 10)
+  })
+
   test('DoubleBarrier.enter costs each member four requests, and one event', async () => {
     const size = 10
     const { scene, barriers } = await prepared(size)
