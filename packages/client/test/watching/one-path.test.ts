@@ -121,6 +121,16 @@ describe('A recursive watch', () => {
     },
   )
 
+  test('yields 200 events of a path with 20,000 levels before the test is over', async () => {
+    const at = await start()
+    const { notified } = follow(await watching(at, '/a', { recursive: true }))
+    const deep = `/a${'/x'.repeat(20_000)}`
+    // Each took 0.2 s when every path above it was looked up.
+    for (let count = 0; count < 200; count++) at.connection.event('NodeCreated', deep)
+    await at.world.settle()
+    expect([notified.length, notified.every((each) => each === `NodeCreated ${deep}`)]).toEqual([200, true])
+  })
+
   test('that was given up and set nevertheless is what the server has: it tells the others', async () => {
     const at = await start()
     const { world, zk, connection } = at

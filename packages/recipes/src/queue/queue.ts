@@ -176,7 +176,7 @@ export function numbered<Info extends ContenderInfo>(infos: (Info & { position: 
 }
 
 /** Adds a `toJSON` that turns bigints into text, since JSON has no bigint. */
-export function describedInJson<Info extends ContenderInfo>(info: Info): Info {
+function describedInJson<Info extends ContenderInfo>(info: Info): Info {
   const toJSON = () => {
     const { data: _, sessionId, fencingToken, ...others } = info
     return { ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) }
