@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Held, Lock, Semaphore, type ZooKeeper } from '../src/index.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { loseReply, loseRequest } from './support/faults.ts'
-import { nothing, Scene, TICK } from './support/scene.ts'
+import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
 /** Longer than any pause before a new connection. */
