@@ -395,13 +395,12 @@ describe('The guide', () => {
     await following
   })
 
-  test('takes another list of servers', async () => {
-    const stopping = new AbortController()
-    // Nothing listens there.
-    const moving = moveServers(zk, '127.0.0.1:1', stopping.signal)
-    await expect.poll(() => zk.state.name).toBe('disconnected')
-    stopping.abort()
-    await expect(moving).rejects.toThrow()
+  test('stays where it is when no server of another list is of use', async () => {
+    const { connection } = zk.session
+    // Nothing listens there, and the ensemble's configuration has no address for clients.
+    const moving = moveServers(zk, '127.0.0.1:1', new AbortController().signal)
+    await expect(moving).rejects.toMatchObject({ code: 'NoUsableServer' })
+    expect(zk.session.connection).toBe(connection)
   })
 
   test('hands its session over', async () => {

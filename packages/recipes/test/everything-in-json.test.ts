@@ -123,6 +123,7 @@ describe('Everything public', () => {
       EnsembleConfig: config,
       ServerConfig: config.servers,
       ServerAddresses: config.servers[0]?.addresses,
+      ClientAddress: { host: '10.0.0.1', port: 2181 },
     })
 
     const lock = new Lock(zk, PATH, { label: 'me', reentrant: true })
@@ -158,6 +159,7 @@ describe('Everything public', () => {
       LockTimeoutError: lockTimeout,
       Blocker: lockTimeout.blocker,
       ContenderInfo: contenders,
+      LeaderView: { leader: contenders[0], isStale: false },
       WouldDeadlockError: deadlock,
       DeadlockStep: deadlock.cycle[0],
       QueuePlace: { position: 1, ahead: [PATH] },
