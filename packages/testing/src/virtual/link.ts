@@ -37,7 +37,7 @@ export class Link implements RuntimeConnection {
   #isOpen = true
   #hasSpoken = false
   #mangle: Mangle | undefined
-  /** Whether both ends were reset. Then everything that is under way is dropped. */
+  /** Whether it was reset so that everything that is under way is dropped. */
   #isReset = false
 
   constructor(world: World, process: SimProcess, route: Route, handler: ConnectionHandler, listener: LinkListener) {
@@ -86,10 +86,12 @@ export class Link implements RuntimeConnection {
     for (const piece of this.route.pieces(bytes)) this.#notify(() => this.#handler.received(piece))
   }
 
-  /** The client receives all earlier bytes, and then the end. */
+  /** The client receives all earlier bytes, and then the end; or a reset, by which it loses what is under way. */
   end(): void {
     this.#server = undefined
-    this.#lose('the server closed the connection')
+    if (!this.route.resetsAtEnd) return this.#lose('the server closed the connection')
+    this.#isReset = true
+    this.#lose('read ECONNRESET')
   }
 
   /** Earlier bytes may still arrive at the client. */

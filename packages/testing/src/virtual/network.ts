@@ -1,19 +1,12 @@
 import type { ConnectionHandler, DialTarget, RuntimeConnection } from './virtual-runtime.ts'
 import { type Accept, Link } from './link.ts'
 import type { Random } from './random.ts'
-import { Route } from './route.ts'
+import { Route, type RouteOptions } from './route.ts'
 import type { Dialer, SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
 
 /** The port on which every server listens. */
 export const PORT = 2181
-
-export interface NetworkOptions {
-  /** The longest time of a segment in one direction, in ms. */
-  readonly latency: number
-  /** The probability that a segment arrives in several pieces. */
-  readonly cuts: number
-}
 
 /** Called for every segment when it is sent. */
 export type Observer = (
@@ -25,14 +18,14 @@ export type Observer = (
 export class Network implements Dialer {
   readonly #world: World
   readonly #random: Random
-  readonly #options: NetworkOptions
+  readonly #options: RouteOptions
   readonly #listeners = new Map<string, (process: SimProcess) => Accept>()
   readonly #routes = new Map<SimProcess, Map<string, Route>>()
   readonly #links = new Map<SimProcess, Set<Link>>()
 
   readonly #observer: Observer | undefined
 
-  constructor(world: World, random: Random, options: NetworkOptions, observer?: Observer) {
+  constructor(world: World, random: Random, options: RouteOptions, observer?: Observer) {
     this.#world = world
     this.#random = random
     this.#options = options
@@ -73,7 +66,7 @@ export class Network implements Dialer {
     if (routes === undefined) this.#routes.set(process, (routes = new Map()))
     let route = routes.get(host)
     if (route === undefined) {
-      route = new Route(this.#random, this.#options.latency, this.#options.cuts)
+      route = new Route(this.#random, this.#options)
       routes.set(host, route)
     }
     return route

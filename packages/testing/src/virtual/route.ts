@@ -1,5 +1,14 @@
 import type { Random } from './random.ts'
 
+export interface RouteOptions {
+  /** The longest time of a segment in one direction, in ms. */
+  readonly latency: number
+  /** The probability that a segment arrives in several pieces. */
+  readonly cuts: number
+  /** The probability that a connection is reset when the server closes it. @default 0 */
+  readonly resets?: number | undefined
+}
+
 /** The network between one process and one server. */
 export class Route {
   /** The longest time in one direction, in ms. The shortest is 0. */
@@ -10,12 +19,13 @@ export class Route {
   readonly held = { up: false, down: false }
   readonly #random: Random
   readonly #cuts: number
+  readonly #resets: number
 
-  /** `cuts` is the probability that a segment arrives in several pieces. */
-  constructor(random: Random, latency: number, cuts: number) {
+  constructor(random: Random, { latency, cuts, resets = 0 }: RouteOptions) {
     this.#random = random
     this.#latency = latency
     this.#cuts = cuts
+    this.#resets = resets
   }
 
   /** The time until a segment arrives, in ms. It is a multiple of 1/8 ms, which floating point represents exactly. */
@@ -25,6 +35,11 @@ export class Route {
   slow(latency: number): () => void {
     this.#slow.push(latency)
     return () => this.#slow.splice(this.#slow.indexOf(latency), 1)
+  }
+
+  /** Whether a connection that the server closes is reset. */
+  get resetsAtEnd(): boolean {
+    return this.#resets > 0 && this.#random.chance(this.#resets)
   }
 
   /** Cuts a segment into the pieces in which it arrives. */

@@ -20,6 +20,13 @@ export interface VirtualWorldOptions extends EnsembleOptions {
   clientLatency?: number | undefined
   /** The probability, from 0 to 1, that a segment between a process and a member arrives in several pieces. @default 0 */
   fragmentation?: number | undefined
+  /**
+   * The probability, from 0 to 1, that a process gets a reset when a member closes its connection, and loses what is still
+   * under way. Sockets do so when a server closes before it has read everything, as it does at a request above
+   * `juteMaxBuffer`.
+   * @default 0
+   */
+  resets?: number | undefined
   /** Further names that processes can look up, each with its members. @default only the names of members */
   names?: Readonly<Record<string, readonly string[]>> | undefined
   /**
@@ -36,7 +43,7 @@ export type VirtualEnsemble = Pick<
 >
 
 /** The options that only a world has. */
-export const WORLD_OPTIONS = ['seed', 'clientLatency', 'fragmentation', 'names', 'turns']
+export const WORLD_OPTIONS = ['seed', 'clientLatency', 'fragmentation', 'resets', 'names', 'turns']
 /** Four times what the deepest chain of client and recipes may take, because the user's own code needs turns, too. */
 const TURNS = 128
 const MOST_TURNS = 100_000
@@ -78,11 +85,14 @@ export class VirtualWorld {
 
   constructor(options: VirtualWorldOptions = {}) {
     checkKeys('a virtual world', options, [...ENSEMBLE_OPTIONS, ...WORLD_OPTIONS])
-    const { seed = 1, clientLatency = 1, fragmentation = 0, names = {}, turns = TURNS, ...ensembleOptions } = options
+    const { seed = 1, clientLatency = 1, fragmentation = 0, resets = 0, ...others } = options
+    const { names = {}, turns = TURNS, ...ensembleOptions } = others
     integer('seed', seed, 0, Number.MAX_SAFE_INTEGER)
     checkDuration('clientLatency', clientLatency)
-    if (!(fragmentation >= 0 && fragmentation <= 1)) {
-      throw new RangeError(`fragmentation must be a number from 0 to 1, not ${show(fragmentation)}`)
+    for (const [option, probability] of Object.entries({ fragmentation, resets })) {
+      if (!(probability >= 0 && probability <= 1)) {
+        throw new RangeError(`${option} must be a number from 0 to 1, not ${show(probability)}`)
+      }
     }
     integer('turns', turns, 1, MOST_TURNS)
     const elections = new Random(seed, 'elections')
@@ -105,6 +115,7 @@ export class VirtualWorld {
     this.#dialer = new Network(this.#world, new Random(seed, 'network'), {
       latency: clientLatency,
       cuts: fragmentation,
+      resets,
     })
     const members = ensemble.members.map(({ name }) => name)
     for (const member of ensemble.members) {

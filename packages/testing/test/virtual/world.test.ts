@@ -56,6 +56,25 @@ describe('VirtualWorld', () => {
     expect(await world.run(() => zk.create('/a'))).toMatchObject({ path: '/a' })
   })
 
+  test.each([
+    [0, 'the server closed the connection'],
+    [1, 'read ECONNRESET'],
+  ])('VirtualWorld with resets %d ends a connection with: %s', async (resets, message) => {
+    const world = new VirtualWorld({ resets, juteMaxBuffer: 1_024 })
+    const zk = await clientOf(world)
+    const tooLong = zk.create('/a', new Uint8Array(2_000))
+    await expect(world.run(() => tooLong)).rejects.toMatchObject({ cause: { message } })
+    expect(await world.run(() => zk.exists('/a'))).toBeUndefined()
+  })
+
+  test('VirtualWorld has a configuration that an operator can change', async () => {
+    const world = new VirtualWorld()
+    const zk = await clientOf(world)
+    world.ensemble.nodes.setData('/zookeeper/config', 'server.1=zk9:2888:3888;zk9:2181')
+    const { config } = await world.run(() => zk.getConfig())
+    expect(config.servers[0]!.client).toEqual({ host: 'zk9', port: 2181 })
+  })
+
   test('VirtualWorld wakes code that waits for a fault', async () => {
     const world = new VirtualWorld({ clientLatency: 0 })
     const zk = await clientOf(world)
@@ -377,6 +396,7 @@ describe('Misuse is refused', () => {
     [{ clientLatency: -1 }, /clientLatency must be a number of ms, 0 or more, not -1/],
     [{ clientLatency: Infinity }, /clientLatency must be a number of ms/],
     [{ fragmentation: 1.5 }, /fragmentation must be a number from 0 to 1, not 1.5/],
+    [{ resets: -0.1 }, /resets must be a number from 0 to 1, not -0.1/],
     [{ electionTime: -1 }, /electionTime must be a number of ms/],
     [{ turns: 0 }, /turns must be an integer from 1/],
     [{ names: { zk: [] } }, /names.zk must be a list of members: of zk1, zk2, zk3/],
