@@ -53,6 +53,9 @@ const closed = (at: number, cxid: number): LoggedTxn => ({
   txn: { type: 'closeSession', paths: [] },
 })
 
+const leaseLost = { type: 'lost', attempt: 0, reason: 'LeaseLost' } as const
+const noLookUps = { type: 'struck', fault: { type: 'failLookUp', client: 0, for: 9 } } as const
+
 describe('check', () => {
   test('check finds nothing in a correct history', () => {
     expect(check(sound().played())).toEqual([])
@@ -173,6 +176,9 @@ describe('check', () => {
     ['I15', 'a watch is left', () => sound().end({ serverWatches: 1 })],
     ['I15', 'a timer is left', () => sound().end({ timers: 1 })],
     ['I15', 'a connection is left', () => sound().end({ links: 1 })],
+    ['I6', 'a client finds no server again', () => sound().end({ unconnected: [0] })],
+    ['I18', 'a hold is lost and nothing has gone wrong', () => sound().add(46, leaseLost)],
+    ['I18', 'a session expires while only look-ups fail', () => sound().add(40, noLookUps).committed(closed(47, 0))],
     ['I18', 'a session expires before anything has gone wrong', () => sound().committed(closed(47, 0))],
   ])('check finds %s: %s', (invariant, _, draft) => {
     expect(broken(draft())).toContain(invariant)
@@ -197,7 +203,7 @@ describe('check', () => {
   })
 
   test('check does not require that sessions live after a fault, or after their client has closed them', () => {
-    const struck = { type: 'struck', fault: { type: 'touch' } } as const
+    const struck = { type: 'struck', fault: { type: 'reset', client: 0 } } as const
     expect(broken(sound().add(40, struck).committed(closed(47, 0)))).toEqual([])
     expect(broken(sound().add(47.5, struck).committed(closed(47, 0)))).toEqual([])
     expect(broken(sound().add(48, struck).committed(closed(47, 0)))).toEqual(['I18'])

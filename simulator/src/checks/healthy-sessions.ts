@@ -1,22 +1,62 @@
+import type { LossReason } from '@zk/recipes'
 import { WALL_START } from '@zk/testing/internal'
+import type { Played } from '../history/played.ts'
+import type { FaultType } from '../scenario/fault.ts'
+import { attemptsOf } from './attempts.ts'
 import type { Check, InvariantId } from './check.ts'
 
 /** A server that ends a session by itself uses no xid. The xids of clients begin with 1. */
 const BY_SERVER = 0
 
+/** These cost nothing by themselves: they are about servers that a client has no need of, as long as it is connected. */
+export const harmless: readonly FaultType[] = [
+  'failLookUp',
+  'slowLookUp',
+  'misdirect',
+  'misconfigure',
+  'relist',
+  'touch',
+]
+
+/** The other reasons are the will of the client, or of its program. */
+const losses: readonly LossReason[] = ['LeaseLost', 'SessionExpired', 'NodeGone']
+
+/** Whether an answer takes a twentieth of T at most: in slower networks the next round of a lease may come too late. */
+function hasFastAnswers({
+  scenario: { network, ensemble, clients, sessionTimeout },
+}: Pick<Played, 'scenario'>): boolean {
+  const later = clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => each.sessionTimeout))
+  const { latency, answers = 0 } = network
+  return 2 * (latency + ensemble.latency) + answers <= Math.min(sessionTimeout, ...later) / 20
+}
+
+/** When the first fault struck that may cost a connection. */
+function stormOf({ history }: Pick<Played, 'history'>): number {
+  const struck = history.find(
+    (each) => each.type === 'forced' || (each.type === 'struck' && !harmless.includes(each.fault.type)),
+  )
+  return struck?.at ?? Infinity
+}
+
 /**
- * I18, P11: no session expires before the first fault. Whatever a client does, servers get its pings in time. A session that
- * its client closes is left out: `close` ends after T/2, even if calls are in the way of its request.
+ * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection. Whatever a client does,
+ * servers get its pings in time. What it is told of servers makes it leave none that serves. A session that its client closes is
+ * left out: `close` ends after T/2, even if calls are in the way of its request.
  */
 export function healthySessions(invariant: InvariantId): Check {
-  return ({ history, committed }) => {
+  return (played) => {
+    const { history, committed } = played
     // In the same ms the fault may be the cause: servers count whole ms.
-    const storm = Math.floor(history.find(({ type }) => type === 'struck')?.at ?? Infinity)
+    const storm = Math.floor(stormOf(played))
     const expired = committed.filter(({ header, txn }) => txn.type === 'closeSession' && header.cxid === BY_SERVER)
     const closed = new Set(history.map((each) => (each.type === 'closing' ? each.session : undefined)))
-    return expired
+    const sessions = expired
       .map(({ header }) => ({ session: `0x${header.sessionId.toString(16)}`, at: header.time - WALL_START }))
       .filter(({ session, at }) => at < storm && !closed.has(session))
       .map(({ session, at }) => ({ invariant, at, what: `${session} expired, and nothing was wrong` }))
+    const holds = (hasFastAnswers(played) ? attemptsOf(played) : [])
+      .filter(({ lost }) => lost !== undefined && lost.at < storm && losses.includes(lost.reason))
+      .map(({ id, lost }) => ({ invariant, at: lost!.at, what: `the hold of ${id} was lost, and nothing was wrong` }))
+    return [...sessions, ...holds]
   }
 }

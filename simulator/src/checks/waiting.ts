@@ -17,10 +17,17 @@ export const noWaitForOwnNode: Check = (played) =>
 
 /**
  * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world runs
- * exactly so long, with all planned holds and pauses counted as ahead. A worker that is not done then has waited too long.
+ * exactly so long, with all planned holds and pauses counted as ahead. A worker that is not done then has waited too long. In the
+ * end every client is connected, whatever lists of servers it has been given.
  */
-export const everyWorkerEnds: Check = ({ end }) =>
-  end.pending.map((worker) => ({ invariant: 'I6', at: end.at, what: `${worker} is not done` }))
+export const everyWorkerEnds: Check = ({ end }) => [
+  ...end.pending.map((worker): Violation => ({ invariant: 'I6', at: end.at, what: `${worker} is not done` })),
+  ...end.unconnected.map((client): Violation => ({
+    invariant: 'I6',
+    at: end.at,
+    what: `client ${client} has found no server`,
+  })),
+]
 
 /**
  * I7: grants follow the czxid among contenders that wait. When an attempt is granted, no older contender that excludes it,

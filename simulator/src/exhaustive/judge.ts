@@ -21,6 +21,7 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     links: 0,
     unhandled: [],
     watched: [],
+    unconnected: [],
   }
   const violations = check({
     scenario: scenarioOf(scope),

@@ -35,6 +35,8 @@ export interface EndState {
   readonly at: number
   /** The workers that are not done, in processes that are alive. */
   readonly pending: readonly string[]
+  /** The clients, in processes that are alive, that have found no server again. */
+  readonly unconnected: readonly number[]
   /** The nodes of contenders that are left. */
   readonly nodes: readonly string[]
   /** The watches that servers still have for clients that are alive. */

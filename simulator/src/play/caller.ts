@@ -15,8 +15,9 @@ import {
 } from '@zk/client'
 import type { CallHappening, Outcome } from '../history/calls.ts'
 import { type Call, type CallPlan, type Turn, watchesOnce } from '../scenario/calls.ts'
+import { followServers } from './follow-servers.ts'
 import type { Participant } from './participant.ts'
-import { CALLS, nodeOf } from './paths.ts'
+import { CALLS, nodeOf, readBy } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
 
 export interface CallerOptions {
@@ -27,6 +28,7 @@ export interface CallerOptions {
   readonly connectString: string
   readonly sessionTimeout: number
   readonly usesSasl: boolean
+  readonly follows: boolean
   readonly plan: CallPlan
   readonly note: (happening: CallHappening) => void
 }
@@ -81,6 +83,15 @@ export class Caller implements Participant {
     this.#note({ type: 'connected', client })
     this.#first ??= this.#zk.session
     this.#follow(this.#zk)
+    if (this.#options.follows) followServers(this.#zk)
+  }
+
+  get isConnected(): boolean {
+    return this.#zk?.session.connection !== undefined
+  }
+
+  updateServers(connectString: string): void {
+    this.#zk?.updateServers(connectString)
   }
 
   begin(): readonly Promise<void>[] {
@@ -157,10 +168,11 @@ export class Caller implements Participant {
     })
   }
 
-  #call(zk: ZooKeeper, { id, op: name, on }: Call, options: CallOptions): Promise<unknown> {
-    const own = nodeOf(id)
+  #call(zk: ZooKeeper, call: Call, options: CallOptions): Promise<unknown> {
+    const { id, op: name, on, bytes = 0 } = call
+    const own = readBy(call)
     const other = nodeOf(on)
-    const data = String(id)
+    const data = String(id).padEnd(bytes)
     switch (name) {
       case 'create':
         return zk.create(other, data, options)
@@ -194,7 +206,7 @@ export class Caller implements Participant {
   }
 
   #resolved(call: Call, value: unknown): void {
-    const text = call.op.startsWith('getData') ? utf8.decode((value as NodeData).data) : undefined
+    const text = call.op.startsWith('getData') ? utf8.decode((value as NodeData).data).trimEnd() : undefined
     this.#note({ type: 'settled', call: call.id, outcome: { how: 'resolved', ...(text !== undefined && { text }) } })
     if (call.op === 'watch') this.#follows(call, value as NodeEvents)
     if (watchesOnce(call.op)) this.#watches(call, value as Watched)
@@ -223,7 +235,7 @@ export class Caller implements Participant {
           this.#note({ type: 'told', call: call.id, what, path: value.path })
           take()
         },
-        (error: unknown) => this.#note({ type: 'told', call: call.id, what: String(error), path: nodeOf(call.id) }),
+        (error: unknown) => this.#note({ type: 'told', call: call.id, what: String(error), path: readBy(call) }),
       )
     }
     for (let each = 0; each < ASKED_AHEAD; each++) take()

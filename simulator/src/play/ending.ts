@@ -13,19 +13,31 @@ const LOOK_EVERY = 250
 /** The longest pause before a request to an overloaded server is repeated. It is not cut short. In ms. */
 const SETTLING = 1_100
 
-/** The state at the end, besides clients: contenders' nodes, watches, and what watching clients have seen. */
-export type Left = Pick<EndState, 'nodes' | 'serverWatches' | 'watched'>
+/** The state at the end: contenders' nodes, watches, what watching clients have seen, and who is not connected. */
+export type Left = Pick<EndState, 'nodes' | 'serverWatches' | 'watched' | 'unconnected'>
 
 /** Watches come first: counting them lets the members do what is due, and this creates and deletes nodes. */
 export function look(stage: Stage, scenario: Scenario): Left {
   const kept = watchesLeft(stage)
   const watched = watchedBy(stage, scenario)
-  return { nodes: stage.operator.contenders(), serverWatches: Math.max(kept - watched.length, 0), watched }
+  const following = followers(stage, scenario)
+  return {
+    nodes: stage.operator.contenders(),
+    serverWatches: Math.max(kept - watched.length - following, 0),
+    watched,
+    unconnected: unconnected(stage),
+  }
 }
 
-/** Whether everything is gone that contenders leave behind for a while. */
-export function isQuiet({ model }: Stage, { nodes, serverWatches, watched }: Left): boolean {
-  if (model.leader === undefined) return false
+function unconnected({ clients }: Stage): readonly number[] {
+  return [...clients.entries()].flatMap(([client, { process, program }]) =>
+    process.isKilled || program.isConnected ? [] : [client],
+  )
+}
+
+/** Whether all clients are connected, and everything is gone that contenders leave behind for a while. */
+export function isQuiet({ model }: Stage, { nodes, serverWatches, watched, unconnected }: Left): boolean {
+  if (model.leader === undefined || unconnected.length > 0) return false
   return nodes.length === 0 && serverWatches === 0 && watched.every(({ seen, last }) => seen === last)
 }
 
@@ -83,6 +95,11 @@ async function letAll(stage: Stage, call: 'finish' | 'close', patience: number):
 
 function watchesLeft({ model, world }: Stage): number {
   return model.members.reduce((sum, { name }) => sum + watchesAt(model, name, world.now), 0)
+}
+
+/** How many clients watch the configuration. */
+function followers({ clients }: Stage, scenario: Scenario): number {
+  return clients.filter(({ process }, client) => scenario.clients[client]!.follows && !process.isKilled).length
 }
 
 /** The last versions of the node that watching clients have seen. */

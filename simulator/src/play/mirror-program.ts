@@ -36,6 +36,14 @@ export class MirrorProgram implements Participant {
     this.#options = options
   }
 
+  get isConnected(): boolean {
+    return this.#zk?.session.connection !== undefined
+  }
+
+  updateServers(connectString: string): void {
+    this.#zk?.updateServers(connectString)
+  }
+
   get sessionId(): bigint {
     return this.#zk?.session.id ?? 0n
   }

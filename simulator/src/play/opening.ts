@@ -1,6 +1,7 @@
 import type { Stage } from './stage.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { SemaphorePlan } from '../scenario/semaphore.ts'
+import { listed } from './addresses.ts'
 import { CALLS, CONFIG, nodeOf, PATH, SET } from './paths.ts'
 
 /** How long the start may take, before the first fault, in ms. */
@@ -12,6 +13,10 @@ export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   await world.run(LONGEST, () => model.leader !== undefined)
   operator.create(SET)
   operator.create(CONFIG)
+  if (scenario.clients.some(({ follows }) => follows)) {
+    const members = model.members.map(({ name }) => name)
+    operator.configure(members.map((_, index) => listed(index, members)))
+  }
   if (scenario.recipe === 'ZooKeeper') createNodes(stage, scenario)
   if (scenario.semaphore?.isStored) store(stage, scenario.semaphore)
   let connected = 0

@@ -25,6 +25,12 @@ export class Operator {
     this.#try(() => this.#model.nodes.setData(CONFIG, ''))
   }
 
+  /** Changes the configuration of the ensemble: each server is `host:port:port;host:port`. */
+  configure(servers: readonly string[]): void {
+    const text = servers.map((server, index) => `server.${index + 1}=${server}\n`).join('')
+    this.#try(() => this.#model.nodes.setData('/zookeeper/config', `${text}version=0`))
+  }
+
   /** Expires a session as if its client had been silent. */
   expire(session: bigint): void {
     const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined

@@ -1,3 +1,4 @@
+import type { Call } from '../scenario/calls.ts'
 import { type LockName, lockNames } from '../scenario/locks.ts'
 import type { Scenario, TaskRecipe } from '../scenario/scenario.ts'
 
@@ -15,6 +16,9 @@ export const CONFIG = '/config'
 /** The parent of the nodes of plain calls. */
 export const CALLS = '/calls'
 export const nodeOf = (call: number): string => `${CALLS}/${call}`
+/** The node that a call reads. */
+export const readBy = ({ id, bytes }: Pick<Call, 'id' | 'bytes'>): string =>
+  bytes === undefined ? nodeOf(id) : `${nodeOf(id)}/`.padEnd(bytes, 'x')
 
 const several = lockNames.map(lockPath)
 const folders: Readonly<Record<TaskRecipe, readonly string[]>> = {

@@ -49,6 +49,7 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const calmAt = Math.min(storm.calmAt, world.now)
   await world.run(Math.max(latest, world.now + patience(scenario)), isDone)
   const unfinished = living(stage, pending)
+  stage.model.faults.clear()
   const group =
     scenario.recipe === 'Group'
       ? await settleAndFinish(stage, groupDifferences, 2 * patience(scenario) + LONGEST_PAUSE)
@@ -110,8 +111,10 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
 }
 
 /** The sum of all holds and pauses. The calls of a turn count with their longest time. */
-function plannedTime({ clients, sessionTimeout }: Scenario): number {
+function plannedTime({ clients, sessionTimeout, network }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
+  // A proof of a lease takes up to 1.2 T then, and a task has requests before and after it.
+  const proofs = network.answers === undefined ? [] : tasks.map(() => 4 * sessionTimeout)
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
   const steps = clients.flatMap(({ steps = [] }) => steps.flat().map((step) => timeOf(step, sessionTimeout)))
   const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
@@ -120,7 +123,10 @@ function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
   const groups = clients.flatMap(({ group }) => (group === undefined ? [] : [groupTime(group, sessionTimeout)]))
   const mirrors = clients.flatMap(({ mirror }) => (mirror === undefined ? [] : [mirrorTime(mirror, sessionTimeout)]))
-  return [...pauses, ...steps, ...waits, ...absences, ...groups, ...mirrors].reduce((sum, pause) => sum + pause, 0)
+  return [...pauses, ...proofs, ...steps, ...waits, ...absences, ...groups, ...mirrors].reduce(
+    (sum, pause) => sum + pause,
+    0,
+  )
 }
 
 /** A member waits for others, enters and leaves. */

@@ -29,6 +29,7 @@ import type { ClientPlan, HandOver, HoldKind, Task, Workload } from '../scenario
 import type { Participant } from './participant.ts'
 import { doSteps } from './steps.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
+import { followServers } from './follow-servers.ts'
 import { saslOption } from './sasl-user.ts'
 import { locksOf, nodesAndTokens } from './locks-program.ts'
 import { permitsOf, resizeFirst, semaphoreOf } from './semaphore-program.ts'
@@ -67,6 +68,14 @@ export class Program implements Participant {
     return this.#zk?.session.id ?? 0n
   }
 
+  get isConnected(): boolean {
+    return this.#zk?.session.connection !== undefined
+  }
+
+  updateServers(connectString: string): void {
+    this.#zk?.updateServers(connectString)
+  }
+
   /** The last version of the watched node that it saw. */
   get seen(): number {
     return this.#seen
@@ -85,6 +94,7 @@ export class Program implements Participant {
 
   async connect(): Promise<void> {
     this.#zk = await this.#connect(this.#options.sessionTimeout)
+    if (this.#options.plan.follows) followServers(this.#zk)
   }
 
   begin(failed: (error: unknown) => void): readonly Promise<void>[] {
@@ -104,6 +114,7 @@ export class Program implements Participant {
       for (let isConnected = false; !isConnected;) {
         try {
           this.#zk = await this.#connect(sessionTimeout, session)
+          if (this.#options.plan.follows) followServers(this.#zk)
           isConnected = true
         } catch (error) {
           if (!ConnectError.is(error) && !KeeperError.is(error)) throw error
@@ -229,18 +240,19 @@ export class Program implements Participant {
     this.#released(attempt)
   }
 
-  #election({ holdOptions }: Task): LeaderElection {
-    return new LeaderElection(this.#zk!, PATH, holdOptions)
+  #election({ holdOptions, label = 0 }: Task): LeaderElection {
+    return new LeaderElection(this.#zk!, PATH, { ...holdOptions, data: 'x'.repeat(label) })
   }
 
   #acquirable(task: Task): Acquirable<Held | WriteHeld> {
-    const { kind, holdOptions } = task
+    const { kind, holdOptions, label = 0 } = task
+    const lockOptions = { ...holdOptions, label: 'x'.repeat(label) }
     const { recipe, semaphore } = this.#options
     switch (recipe) {
       case 'Lock':
-        return new Lock(this.#zk!, PATH, holdOptions)
+        return new Lock(this.#zk!, PATH, lockOptions)
       case 'SharedLock':
-        return new SharedLock(this.#zk!, PATH, holdOptions)[kind === 'read' ? 'read' : 'write']
+        return new SharedLock(this.#zk!, PATH, lockOptions)[kind === 'read' ? 'read' : 'write']
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
       case 'Counter':

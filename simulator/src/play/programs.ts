@@ -44,7 +44,7 @@ const programs: Readonly<Record<Workload, MakeProgram>> = {
     return new MirrorProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: mirror!, recorder })
   },
   ZooKeeper({ clients, sessionTimeout }, client, runtime, { recorder, connectString, lines, lookUps }) {
-    const { usesSasl = false, calls } = clients[client]!
+    const { usesSasl = false, follows = false, calls } = clients[client]!
     const moment = () => recorder.moment()
     return new Caller({
       client,
@@ -53,6 +53,7 @@ const programs: Readonly<Record<Workload, MakeProgram>> = {
       connectString,
       sessionTimeout,
       usesSasl,
+      follows,
       plan: calls!,
       note: (happening) => recorder.note(happening),
     })

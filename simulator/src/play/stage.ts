@@ -18,7 +18,7 @@ import { shortenedUnnoticed } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
 import type { EnsemblePlan, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
-import { namesOf, SILENT } from './addresses.ts'
+import { CLOSED, namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { foldersOf, PATH } from './paths.ts'
@@ -39,6 +39,7 @@ export class Stage implements Target, ProgramContext {
   readonly model: EnsembleModel
   readonly network: Network
   readonly resolver: Resolver | undefined
+  readonly hosts: readonly string[]
   readonly recorder: Recorder
   readonly operator: Operator
   readonly clients: readonly Client[]
@@ -58,6 +59,7 @@ export class Stage implements Target, ProgramContext {
       memberOptions: limitsOf(members, ensemble),
       ...(ensemble.sasl !== undefined && { sasl: { users: SASL_USERS, required: ensemble.sasl === 'required' } }),
       ...(ensemble.version !== undefined && { version: ensemble.version }),
+      ...(ensemble.juteMaxBuffer !== undefined && { juteMaxBuffer: ensemble.juteMaxBuffer }),
       latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
       history: { entries: 100_000 },
       now: () => this.world.now,
@@ -70,8 +72,17 @@ export class Stage implements Target, ProgramContext {
     this.world = new World(host, turns, witness)
     this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
     const names = namesOf(network, members)
-    this.resolver = names && new Resolver(this.world, new Random(seed, 'look-ups'), { latency: network.latency, names })
+    this.hosts = [...(names?.keys() ?? members)]
+    // Addresses need no name server. Here they are names of themselves.
+    const addresses = [...members, CLOSED, SILENT].map((each): [string, readonly string[]] => [each, [each]])
+    this.resolver =
+      names &&
+      new Resolver(this.world, new Random(seed, 'look-ups'), {
+        latency: network.latency,
+        names: new Map([...names, ...addresses]),
+      })
     this.recorder = new Recorder(this.world)
+    if (network.answers !== undefined) model.faults.delayReply({ ms: network.answers, times: Infinity })
     this.operator = new Operator(model, this.recorder, foldersOf(scenario))
     for (const name of members) host.listen(this.network, name, () => this.world.now)
     this.clients = clients.map((_, index) => this.#client(scenario, index))
@@ -87,13 +98,13 @@ export class Stage implements Target, ProgramContext {
       clockRate: clients[client]!.clockRate,
     })
     this.network.hold(process, SILENT, { up: true, down: true })
+    this.resolver?.slow(process, scenario.network.lookUp ?? 0)
     const program = programOf(scenario, client, process, this)
     return { process, program }
   }
 
   get connectString(): string {
-    const hosts = this.resolver?.names ?? this.model.members.map(({ name }) => name)
-    return hosts.map((host) => `${host}:2181`).join()
+    return this.hosts.map((host) => `${host}:2181`).join()
   }
 
   /** Something unexpected went wrong. */

@@ -30,6 +30,8 @@ export interface Call {
   readonly on: number
   /** The timeout in ms; T by default. */
   readonly timeout?: number
+  /** The size of its data or, for a read, of its path, in bytes. @default a few */
+  readonly bytes?: number
   /** Whether it has the signal of its turn. */
   readonly aborts?: true
   /** Whether it runs only in the first session of the client. */

@@ -1,5 +1,6 @@
 // Draws a scenario from a seed.
 import { Random } from '@zk/testing/internal'
+import { watchesOnce } from './calls.ts'
 import { drawnWorkloads } from './drawn-workloads.ts'
 import type { FaultType } from './fault.ts'
 import { faultKinds, ofNames, type Shape } from './fault-kinds.ts'
@@ -10,6 +11,7 @@ import {
   recipes,
   type Scenario,
   type ScheduledFault,
+  type Task,
   type Workload,
 } from './scenario.ts'
 import { themes } from './themes.ts'
@@ -38,6 +40,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
   const manners = new Random(seed, 'manners')
   const identities = new Random(seed, 'identities')
+  const world = new Random(seed, 'world')
   const ensemble = {
     members,
     tickTime,
@@ -46,30 +49,40 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     ...(workload.withLimits && drawLimits(manners, members, tickTime)),
     ...drawSasl(identities),
     ...workload.ensemble?.(seed),
+    ...(world.chance(0.1) && { juteMaxBuffer: world.one([6_000, 16_384, 40_960]) }),
   }
   const latency = random.one([1, 5, 20, 20, 60])
   const cuts = random.one([0, 0.05, 0.3])
   const isCrowd = manners.chance(0.25)
   const drawn = workload.draw({ seed, clients, random, manners, isCrowd, ensemble, sessionTimeout })
-  const plans = drawn.clients.map((plan) => withSasl(plan, identities, ensemble))
+  const plans = drawn.clients.map((plan) =>
+    withWorld(withSasl(plan, identities, ensemble), world, drawnRecipe, ensemble),
+  )
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...workload.ops, ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
   const shape = { clients, ensemble, sessionTimeouts, ops }
   const mix = faults === undefined ? drawMix(random, shape, workload.faults) : { types: faults, shape }
-  const drawnFaults = drawFaults(random, mix)
+  // Few seeds: with slow answers nothing else goes wrong, and everything takes several T.
+  const isHolder = recipes.some((each) => each === drawnRecipe)
+  const isSlow =
+    isHolder && handOvers.length === 0 && ensemble.sasl === undefined && ensemble.latency <= 1 && world.chance(0.05)
+  const answers = isSlow && { answers: Math.ceil(sessionTimeout * world.one([0.1, 0.15, 0.16])) }
+  const drawnFaults = isSlow ? [] : drawFaults(random, mix)
   return {
     seed,
     recipe: drawnRecipe,
     ensemble,
     network: {
       // A whole handshake with SASL takes four round trips, and fits into an attempt.
-      latency: ensemble.sasl === undefined ? latency : Math.min(latency, 20),
+      latency: isSlow ? 1 : ensemble.sasl === undefined ? latency : Math.min(latency, 20),
       cuts,
-      ...drawNames(new Random(seed, 'names'), drawnFaults),
+      ...drawNames(new Random(seed, 'names'), drawnFaults, Math.min(...sessionTimeouts)),
+      ...(world.chance(0.15) && { resets: 0.3 }),
+      ...answers,
     },
     sessionTimeout,
-    clients: plans,
+    clients: isSlow ? plans.map(undisturbed) : plans,
     faults: drawnFaults,
     ...(drawn.semaphore && { semaphore: drawn.semaphore }),
   }
@@ -85,10 +98,48 @@ function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): Cli
   return usesSasl ? { ...plan, usesSasl } : plan
 }
 
-/** Names are always drawn if look-ups have faults. */
-function drawNames(random: Random, faults: readonly ScheduledFault[]): Pick<NetworkPlan, 'names'> {
+/** Names are always drawn if look-ups have faults. Some name servers are slow all the time. */
+function drawNames(
+  random: Random,
+  faults: readonly ScheduledFault[],
+  shortestTimeout: number,
+): Pick<NetworkPlan, 'names' | 'lookUp'> {
   const areNeeded = faults.some(({ fault }) => ofNames.includes(fault.type))
-  return areNeeded || random.chance(0.05) ? { names: random.one(['each', 'each', 'one']) } : {}
+  if (!areNeeded && !random.chance(0.1)) return {}
+  const names = random.one(['each', 'each', 'one'] as const)
+  return random.chance(0.3) ? { names, lookUp: Math.ceil(shortestTimeout * random.one([0.1, 0.4, 0.6])) } : { names }
+}
+
+/** Each answer waits for the one before. So a client has one task at a time, and makes no call beside it. */
+function undisturbed({ clockRate, workers: [tasks = []] }: ClientPlan): ClientPlan {
+  const alone = ({ label: _, downgrade: __, ...task }: Task): Task => ({ ...task, writes: 'fenced' })
+  return { clockRate, watches: false, workers: [tasks.map(alone)] }
+}
+
+/** Some clients follow the configuration. If servers have a low limit, some requests of each client are above it. */
+function withWorld(plan: ClientPlan, random: Random, recipe: Workload, { juteMaxBuffer }: EnsemblePlan): ClientPlan {
+  const isFollower = recipe !== 'Group' && recipe !== 'Mirror' && random.chance(0.2)
+  const follows = isFollower && ({ follows: true } as const)
+  if (juteMaxBuffer === undefined) return { ...plan, ...follows }
+  const tooLarge = juteMaxBuffer + 200
+  const { workers, calls } = plan
+  const hasLabels = recipes.some((each) => each === recipe)
+  const withLabel = (task: Task): Task => (hasLabels && random.chance(0.2) ? { ...task, label: tooLarge } : task)
+  const turns = calls?.turns.map((turn) => ({
+    ...turn,
+    calls: turn.calls.map((call) => {
+      const isWatch = watchesOnce(call.op) || call.op === 'watch'
+      if (!random.chance(isWatch ? 0.8 : 0.2)) return call
+      // Two fit into a request, and three do not.
+      return { ...call, bytes: random.one([Math.ceil(juteMaxBuffer * 0.4), tooLarge]) }
+    }),
+  }))
+  return {
+    ...plan,
+    ...follows,
+    workers: workers.map((tasks) => tasks.map(withLabel)),
+    ...(calls && turns && { calls: { ...calls, turns } }),
+  }
 }
 
 /** In a few ensembles some members grant less than what clients request. */

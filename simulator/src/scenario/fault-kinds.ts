@@ -24,6 +24,9 @@ const client = (random: Random, { clients }: Shape) =>
 const member = (random: Random, { ensemble }: Shape) => random.below(ensemble.members)
 const memberOrLeader = (random: Random, shape: Shape) =>
   random.chance(0.4) ? ('leader' as const) : member(random, shape)
+/** Most lists have servers that this client cannot reach, and some have no other. */
+const listed = <Target>(random: Random, shape: Shape, odd: readonly Target[]) =>
+  Array.from({ length: random.between(1, 3) }, () => (random.chance(0.3) ? member(random, shape) : random.one(odd)))
 const way = (random: Random) => random.one(['up', 'down', 'both'] as const)
 const frame = (random: Random, shape: Shape, ops: readonly FaultyOp[]) => ({
   op: random.one(ops),
@@ -101,6 +104,19 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
       for: duration(random, shape),
     }),
     drawSecond: lostConnection,
+  },
+  misconfigure: {
+    draw: (random, shape) => ({
+      type: 'misconfigure',
+      servers: listed(random, shape, ['closed', 'silent', 'wrongPort', 'noPort'] as const),
+    }),
+  },
+  relist: {
+    draw: (random, shape) => ({
+      type: 'relist',
+      client: client(random, shape),
+      servers: listed(random, shape, ['closed', 'silent'] as const),
+    }),
   },
   stall: {
     draw: (random, shape) => ({
@@ -194,6 +210,10 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   expire: { draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },
   move: {
     draw: (random, shape) => ({ type: 'move', client: client(random, shape), member: member(random, shape) }),
+  },
+  replaceSession: {
+    draw: (random, shape) => ({ type: 'replaceSession', client: client(random, shape), for: duration(random, shape) }),
+    drawSecond: lostConnection,
   },
   loseRequest: {
     draw: (random, shape) => ({

@@ -43,6 +43,11 @@ export type Fault =
       readonly to: readonly AddressTarget[]
       readonly for: number
     }
+  // --- the lists of servers
+  /** The configuration of the ensemble lists these servers from now on. */
+  | { readonly type: 'misconfigure'; readonly servers: readonly ListedServer[] }
+  /** The program of a client replaces its list by this one. */
+  | { readonly type: 'relist'; readonly client: ClientTarget; readonly servers: readonly AddressTarget[] }
   // --- the process of a client
   | { readonly type: 'stall'; readonly client: ClientTarget; readonly for: number }
   | { readonly type: 'wallJump'; readonly client: ClientTarget; readonly by: number }
@@ -83,6 +88,8 @@ export type Fault =
   | { readonly type: 'expire'; readonly client: ClientTarget }
   /** It is resumed at that member: its own connection is closed, or gets SessionMoved. */
   | { readonly type: 'move'; readonly client: ClientTarget; readonly member: number }
+  /** When the client resumes its session, a server answers with another one. */
+  | { readonly type: 'replaceSession'; readonly client: ClientTarget; readonly for: number }
   // --- single requests; of one client, or of any
   /**
    * The request is not executed. Its connection is closed, reset, half-open from then on, or stays: then no answer ever
@@ -126,6 +133,8 @@ export type MemberTarget = number | 'leader'
 export type ClientTarget = number | 'holder'
 /** The index of a member; or a machine that refuses connections, or one that does not answer. */
 export type AddressTarget = number | 'closed' | 'silent'
+/** Also a member with a port at which nothing listens, or with no port for clients. */
+export type ListedServer = AddressTarget | 'wrongPort' | 'noPort'
 export type FaultType = Fault['type']
 
 /** The requests of recipes. `create` stands for all its variants. */

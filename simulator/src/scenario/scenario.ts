@@ -46,6 +46,8 @@ export interface EnsemblePlan {
   readonly sasl?: 'offered' | 'required'
   /** The release of the servers. @default '3.8' */
   readonly version?: '3.5'
+  /** The longest request that servers read, in bytes. @default far more than any client sends */
+  readonly juteMaxBuffer?: number
 }
 
 export interface NetworkPlan {
@@ -55,6 +57,12 @@ export interface NetworkPlan {
   readonly cuts: number
   /** The names in the connect string: one for each member, or one for all. @default addresses, which are not looked up */
   readonly names?: 'each' | 'one'
+  /** How long every look-up takes besides, in ms. @default 0 */
+  readonly lookUp?: number
+  /** The probability that a client gets a reset when a server closes its connection. @default 0 */
+  readonly resets?: number
+  /** How much later each answer comes than it would, in ms, one after the other. Not those to heartbeats. @default 0 */
+  readonly answers?: number
 }
 
 /** One process with one client. */
@@ -71,6 +79,8 @@ export interface ClientPlan {
   readonly handOvers?: readonly HandOver[]
   /** The interval at which its credential is sent again, in ms. */
   readonly refreshesEvery?: number
+  /** Whether it takes its servers from the configuration of the ensemble. */
+  readonly follows?: true
   /** Whether it proves its identity by SASL, on every connection. */
   readonly usesSasl?: true
   /** The plain calls of a client, which has no workers then. */
@@ -160,6 +170,8 @@ export interface Task extends PermitTask, LocksTask {
   readonly writes: 'guarded' | 'fenced' | 'both'
   /** The terms of the hold: each task has a lock of its own. @default those of the recipe */
   readonly holdOptions?: HoldOptions
+  /** The size of its label, in bytes, if servers do not read a request of that size. */
+  readonly label?: number
   /** For a writer that goes on as a reader: the pauses while it holds as a reader. */
   readonly downgrade?: readonly number[]
 }

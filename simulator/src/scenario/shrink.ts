@@ -97,6 +97,7 @@ const steps: readonly Step[] = [
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
+  ({ network: { resets: _, answers: __, ...network }, ...scenario }) => ({ ...scenario, network }),
   (scenario) => eachClient(scenario, (client) => ({ ...client, clockRate: 1 })),
   (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
   (scenario) => ({ ...scenario, ensemble: withoutLimits(scenario.ensemble) }),
@@ -104,6 +105,9 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   withoutNames,
   (scenario) => eachClient(scenario, ({ handOvers: _, ...client }) => client),
   (scenario) => eachClient(scenario, ({ refreshesEvery: _, ...client }) => client),
+  (scenario) => eachClient(scenario, ({ follows: _, ...client }) => client),
+  (scenario) => eachTask(scenario, ({ label: _, ...task }) => task),
+  (scenario) => eachCall(scenario, ({ bytes: _, ...call }) => call),
   (scenario) => eachTask(scenario, ({ holdOptions: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ timeout: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ abortAfter: _, ...task }) => task),
@@ -166,7 +170,7 @@ function withOnlyCalls(scenario: Scenario, kept: readonly Call[]): Scenario {
   return eachPlan(fewer, withoutEmptyTurns)
 }
 
-function withoutLimits({ longestTimeouts: _, ...ensemble }: EnsemblePlan): EnsemblePlan {
+function withoutLimits({ longestTimeouts: _, juteMaxBuffer: __, ...ensemble }: EnsemblePlan): EnsemblePlan {
   return ensemble
 }
 
@@ -176,7 +180,7 @@ function withoutSasl(scenario: Scenario): Scenario {
 }
 
 function withoutNames(scenario: Scenario): Scenario {
-  const { names: _, ...network } = scenario.network
+  const { names: _, lookUp: __, ...network } = scenario.network
   return { ...scenario, network }
 }
 

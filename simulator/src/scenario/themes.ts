@@ -19,6 +19,8 @@ export const themes: readonly Theme[] = [
   // The next server has not seen what the last one has seen.
   { types: ['lag', 'lag', 'reset', 'touch', 'drop'], ops: ['getChildren', 'getData', 'create', 'multi'] },
   { types: ['failLookUp', 'slowLookUp', 'misdirect', 'crash'] },
+  // What a client is told of servers does not fit it.
+  { types: ['misconfigure', 'relist', 'replaceSession', 'reset', 'crash'] },
   {
     types: ['reset', 'loseRequest', 'loseReply', 'drop', 'delayRequest', 'delayReply'],
     ops: ['connect', 'sasl', 'setWatches'],

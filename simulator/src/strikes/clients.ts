@@ -63,6 +63,12 @@ export const expire = ({ client }: FaultOf<'expire'>, target: Target): undefined
   target.operator.expire(target.clients[clientOf(target, client)]!.program.sessionId)
 }
 
+export const replaceSession = ({ client }: FaultOf<'replaceSession'>, target: Target): Heal => {
+  const session = target.clients[clientOf(target, client)]!.program.sessionId
+  const rule = target.model.faults.replaceSession({ session })
+  return () => rule.remove()
+}
+
 export const move = ({ client, member }: FaultOf<'move'>, target: Target): undefined => {
   const { clients, model, operator } = target
   operator.move(clients[clientOf(target, client)]!.program.sessionId, model.members[member]!.name)

@@ -16,6 +16,8 @@ export interface Target {
   readonly network: Network
   /** undefined if clients use addresses. */
   readonly resolver: Resolver | undefined
+  /** The hosts of the connect string. */
+  readonly hosts: readonly string[]
   readonly clients: readonly Client[]
   readonly recorder: Recorder
   readonly operator: Operator

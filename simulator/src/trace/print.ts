@@ -15,6 +15,10 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     ...(network.names === undefined
       ? []
       : [`names: ${network.names === 'each' ? 'one for each server' : 'one for all servers'}`]),
+    ...(network.lookUp === undefined ? [] : [`look-ups take ${network.lookUp} ms more`]),
+    ...(network.resets === undefined ? [] : ['servers reset connections']),
+    ...(network.answers === undefined ? [] : [`answers come ${network.answers} ms later`]),
+    ...(ensemble.juteMaxBuffer === undefined ? [] : [`jute.maxbuffer ${ensemble.juteMaxBuffer}`]),
     ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
     ...clients.flatMap(({ clockRate, watches, workers, steps: _, calls: __, ...manners }, client) =>
       workers.flatMap((tasks, worker) => [

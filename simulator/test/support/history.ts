@@ -117,7 +117,17 @@ export class Draft {
         return { ...each, task: { ...each.task, holdOptions } }
       })
       .sort((one, other) => one.at - other.at)
-    const end = { at: 100, pending: [], nodes: [], serverWatches: 0, timers: 0, links: 0, watched: [], ...this.#end }
+    const end = {
+      at: 100,
+      pending: [],
+      nodes: [],
+      serverWatches: 0,
+      unconnected: [],
+      timers: 0,
+      links: 0,
+      watched: [],
+      ...this.#end,
+    }
     const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
     const shortened = this.#shortened
     const committed = this.#committed

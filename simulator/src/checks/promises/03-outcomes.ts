@@ -2,20 +2,24 @@ import { ErrorCode } from '@zk/wire'
 import { WALL_START } from '@zk/testing/internal'
 import { isWrite } from '../../scenario/calls.ts'
 import type { FaultType } from '../../scenario/fault.ts'
+import type { Played } from '../../history/played.ts'
 import type { Check, Violation } from '../check.ts'
-import { type CallStory, type Sending, storyOf, type Term } from './story.ts'
+import { harmless } from '../healthy-sessions.ts'
+import { type CallStory, type Sending, sendingsOn, storyOf, type Term } from './story.ts'
 
 /**
  * P3: an error shows whether the write may have happened. `outcomeUnknown` is true exactly for a write whose bytes were
  * handed to the socket, and that was not answered. Any other failed write was never applied. No write is sent or applied
  * twice. A write that succeeded was applied. Reads are repeated without notice. They show the writes before them, also
- * unanswered ones, and return what was written to their own node.
+ * unanswered ones, and return what was written to their own node. What servers refuse by closing the connection costs three
+ * connections at most.
  */
 export const outcomes: Check = (played) => {
   const { terms, calls } = storyOf(played)
   const isStale = played.scenario.faults.some(({ fault }) => leavesStaleLeaders.includes(fault.type))
   return terms.flatMap((term) => [
     ...term.calls.flatMap((call) => [...outcomeOf(call), ...timesOf(call), ...textOf(call, calls)]),
+    ...tooLarge(term, played),
     ...(isStale ? [] : readsBehindUnknownWrites(term)),
   ])
 }
@@ -82,6 +86,25 @@ function textOf(call: CallStory, calls: ReadonlyMap<number, CallStory>): Violati
   if (text === '' || calls.get(Number(text))?.plan.on === plan.id) return []
   return violation(call)(`was answered with ${text}, which was never written there`)
 }
+
+/** Connections that are lost by faults do not show that servers refuse the request. */
+function tooLarge({ client, calls, lines }: Term, { scenario }: Played): Violation[] {
+  const { juteMaxBuffer = Infinity } = scenario.ensemble
+  const most = MOST_REFUSALS + scenario.faults.filter(({ fault }) => !harmless.includes(fault.type)).length
+  const batches = lines.filter((line) => line.ended?.by === 'peer' && sendingsOn(line).some(isUnansweredBatch)).length
+  const inLoop: Violation[] =
+    batches > most ? [{ invariant: 'P3', at: undefined, what: `client ${client} sent ${batches} batches in vain` }] : []
+  const inVain = calls
+    .filter(({ plan, sendings }) => (plan.bytes ?? 0) > juteMaxBuffer && sendings.length > most)
+    .flatMap((call) => violation(call)(`was sent ${call.sendings.length} times to servers that refuse it`))
+  return [...inLoop, ...inVain]
+}
+
+function isUnansweredBatch({ sent, reply }: Sending): boolean {
+  return reply === undefined && (sent.message.op === 'setWatches' || sent.message.op === 'setWatches2')
+}
+
+const MOST_REFUSALS = 3
 
 function readsBehindUnknownWrites({ lines, calls }: Term): Violation[] {
   const left = calls.flatMap(({ plan, applied, sendings }) => {

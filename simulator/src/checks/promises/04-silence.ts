@@ -1,15 +1,16 @@
 import type { Line, Moment } from '../../history/line.ts'
 import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
-import { sendingsOn, stoodSince, type Story, storyOf, type Term } from './story.ts'
+import { sendingsOn, standsAt, stoodSince, type Story, storyOf, type Term } from './story.ts'
 
 /** The shortest time for an attempt, whatever T is, in ms (`deadlines.ts`). */
 const SHORTEST_CONNECT = 200
 
 /**
  * P4: silence is noticed. A connection is given up when no whole frame came, or its oldest request was not answered, for 2/3
- * T, and not earlier without another reason. An attempt gets T / number of servers, and so does the look-up before it. Every
- * server is tried before one is tried again. The next attempt comes within T/10.
+ * T, and not earlier without another reason: for a server of a new list it is left when that one has answered. An attempt gets
+ * T / number of servers. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
+ * takes long delays it as long as no address is known, and otherwise by half of an attempt, or a second, for each server.
  */
 export const silence: Check = (played) => {
   const story = storyOf(played)
@@ -22,15 +23,16 @@ export const silence: Check = (played) => {
   ])
 }
 
-const longestAttempt = ({ T, servers }: Story): number => Math.max(T / servers, SHORTEST_CONNECT)
+const longestAttempt = ({ T, servers }: Story, client: number): number =>
+  Math.max(T / (servers(client) ?? 1), SHORTEST_CONNECT)
 
 function attempt({ client, server, dialed, ended }: Line, story: Story): Violation[] {
   const until = ended?.at ?? story.over(client)
-  const by = latest(story, client, dialed.at, longestAttempt(story), until)
+  const by = latest(story, client, dialed.at, longestAttempt(story, client), until)
   return until > by ? [{ invariant: 'P4', at: by, what: `client ${client} still tries ${server}` }] : []
 }
 
-function silent(line: Line, { ended, closing }: Term, story: Story): Violation[] {
+function silent(line: Line, { ended, closing, trials }: Term, story: Story): Violation[] {
   const { client, server, frames } = line
   const { T } = story
   const since = stoodSince(line)!
@@ -60,8 +62,13 @@ function silent(line: Line, { ended, closing }: Term, story: Story): Violation[]
   const isBroken = frames.some(({ step, message }) => step === line.ended!.step && isReason(message))
   const oldest = asked.find(({ reply }) => reply === undefined)?.sent.at ?? Infinity
   const pinged = frames.findLast(({ message }) => message?.type === 'request' && message.op === 'ping')?.at ?? Infinity
+  const moves = trials.some(({ frames }) =>
+    frames.some(({ way, message, order }) => {
+      return way === 'down' && message !== undefined && order > since.order && order < line.ended!.order
+    }),
+  )
   const quietSince = Math.min(times.at(-1)!, oldest, pinged)
-  if (isOver || isBroken || until >= earliest(quietSince, (2 * T) / 3)) return []
+  if (isOver || isBroken || moves || until >= earliest(quietSince, (2 * T) / 3)) return []
   return wrong(until, 'was left for no reason')
 }
 
@@ -70,52 +77,47 @@ function isReason(message: Line['frames'][number]['message']): boolean {
   return message === undefined || (message.type === 'reply' && message.err !== 0)
 }
 
-/** Rounds of failed attempts: as many in a row as there are servers. */
-function rounds(term: Term, { servers }: Story): Violation[] {
-  const attempts = attemptsOf(term)
-  return attempts.flatMap(({ at }, index): Violation[] => {
-    const round = attempts.slice(index, index + servers)
-    const isWhole = round.length === servers && round.every(({ hasFailed }) => hasFailed)
+/** Rounds of failed attempts: as many in a row as there are servers. With names, some attempts fail before they dial. */
+function rounds({ client, lines, lookUps }: Term, story: Story): Violation[] {
+  const servers = story.servers(client)
+  if (servers === undefined || lookUps.length > 0) return []
+  return lines.flatMap(({ dialed }, index): Violation[] => {
+    const round = lines.slice(index, index + servers)
+    const isWhole = round.length === servers && round.every((line) => stoodSince(line) === undefined)
     if (!isWhole || new Set(round.map(({ server }) => server)).size === servers) return []
-    return [{ invariant: 'P4', at, what: `client ${term.client} does not try every server` }]
+    return [{ invariant: 'P4', at: dialed.at, what: `client ${client} does not try every server` }]
   })
 }
 
-/** Each attempt is at one server. Where its name was looked up, it includes all addresses. */
-function attemptsOf({ lines, lookUps }: Term) {
-  const failed = (those: readonly Line[]) => those.every((line) => stoodSince(line) === undefined)
-  if (lookUps.length === 0) {
-    return lines.map((line) => ({ server: line.server, at: line.dialed.at, hasFailed: failed([line]) }))
-  }
-  return lookUps.map(({ server, asked }, index) => {
-    const next = lookUps[index + 1]?.asked.order ?? Infinity
-    const hasFailed = failed(lines.filter(({ dialed }) => dialed.order > asked.order && dialed.order < next))
-    return { server, at: asked.at, hasFailed }
-  })
-}
+/** As long as an attempt waits for a look-up, in ms (`deadlines.ts`). */
+const LONGEST_LOOK_UP = 1_000
+/** A list that replaces another has three servers at most; those of the list before are tried as well. */
+const MOST_SERVERS = 6
 
-/** After each connection, and each look-up, the next one comes soon. */
+/** After each connection, and each look-up without one, the next attempt comes soon. */
 function pauses(term: Term, story: Story): Violation[] {
   const { client, lines, lookUps, ended, closing } = term
   if (closing !== undefined) return []
   const begun = [...lines.map(({ dialed }) => dialed), ...lookUps.map(({ asked }) => asked)]
   begun.sort((one, other) => one.order - other.order)
   const { T } = story
-  const wrongBehind = ({ order }: Moment, byAt: (next: number) => number): Violation[] => {
-    const next = begun.find((each) => each.order > order)?.at ?? ended?.at ?? story.over(client)
-    const by = byAt(next)
-    return next <= by ? [] : [{ invariant: 'P4', at: by, what: `client ${client} does not look for a server` }]
-  }
-  return [
-    ...lines.flatMap((line) => {
-      const left = line.ended
-      return left === undefined ? [] : wrongBehind(left, (next) => latest(story, client, left.at, T / 10, next))
-    }),
-    ...lookUps.flatMap(({ asked, answered }) =>
-      wrongBehind(asked, (next) => {
-        const givenUp = latest(story, client, asked.at, longestAttempt(story) + T / 10, next)
-        return answered === undefined ? givenUp : Math.min(givenUp, latest(story, client, answered.at, T / 10, next))
-      }),
-    ),
-  ]
+  const all = story.terms.filter((each) => each.client === client)
+  const ofClient = all.flatMap(({ lookUps }) => lookUps)
+  const firstDialed = Math.min(...all.flatMap(({ lines }) => lines.map(({ dialed }) => dialed.order)))
+  const perLookUp = Math.min(LONGEST_LOOK_UP, longestAttempt(story, client) / 2)
+  const servers = story.servers(client) ?? MOST_SERVERS
+  const isSearching = ({ order }: Moment) => !lines.some((line) => standsAt(line, order))
+  return [...lines.flatMap((line) => line.ended ?? []), ...lookUps.map(({ asked }) => asked)].flatMap((left) => {
+    const next = begun.find((each) => each.order > left.order)?.at ?? ended?.at ?? story.over(client)
+    const underWay = ofClient.filter(
+      ({ asked, answered }) => asked.at <= next && (answered?.order ?? Infinity) > left.order,
+    )
+    const isKnown = firstDialed <= left.order
+    const answered = Math.min(...underWay.map((each) => each.answered?.at ?? Infinity))
+    const from = underWay.length > 0 && !isKnown ? answered : left.at
+    const delay = underWay.length > 0 && isKnown ? T / 10 + servers * perLookUp : 0
+    const by = latest(story, client, from, T / 10 + delay, next)
+    if (next <= by || !isSearching(left)) return []
+    return [{ invariant: 'P4', at: by, what: `client ${client} does not look for a server` }]
+  })
 }

@@ -46,6 +46,7 @@ function leftovers({ end, history }: Played): Violation[] {
     timers: end.timers,
     connections: end.links,
     pending: end.pending.length,
+    'clients without a server': end.unconnected.length,
   }
   return [
     ...Object.entries(left)

@@ -1,5 +1,5 @@
 import type { Line } from '../../history/line.ts'
-import { nodeOf } from '../../play/paths.ts'
+import { readBy } from '../../play/paths.ts'
 import { watchesOnce } from '../../scenario/calls.ts'
 import type { Check, Violation } from '../check.ts'
 import { type CallStory, type Sending, sendingsOn, stoodSince, storyOf, type Term } from './story.ts'
@@ -66,7 +66,7 @@ function watchesSetAgain(line: Line, { calls, term }: Term): Violation[] {
   return calls
     .filter((call) => standsAt(call, since) && call.called.term === term)
     .flatMap(({ plan }): Violation[] => {
-      if (again.has(nodeOf(plan.id))) return []
+      if (again.has(readBy(plan))) return []
       return [{ invariant: 'P6', at: line.dialed.at, what: `the watch of call ${plan.id} was not set again` }]
     })
 }

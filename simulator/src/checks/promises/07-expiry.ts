@@ -2,16 +2,17 @@ import { ErrorCode } from '@zk/wire'
 import type { Moment } from '../../history/line.ts'
 import { watchesOnce } from '../../scenario/calls.ts'
 import type { Check, Violation } from '../check.ts'
-import { type CallStory, sessionOn, storyOf, type Term } from './story.ts'
+import { type CallStory, otherSessionOn, sessionOn, storyOf, type Term } from './story.ts'
 
 /**
  * P7: an expired session is never hidden. It ends when a server reports the end. At once all its calls reject with
- * `SessionExpired`, and its watches are notified. Another session follows. A call is sent in the session in which it was
+ * `SessionExpired`, and its watches are notified. So it does when a server answers with another session, which is closed at once. Another session follows. A call is sent in the session in which it was
  * made, or not at all. It rejects at once if that session has ended.
  */
 export const expiry: Check = (played) =>
   storyOf(played).terms.flatMap((term, _, terms) => [
     ...hidden(term),
+    ...keepsOther(term),
     ...(term.ended?.code === 'SessionExpired' ? [...atTheEnd(term, term.ended), ...followed(term, terms)] : []),
     ...(term.ended === undefined ? [] : madeTooLate(term, term.ended)),
     ...elsewhere(term),
@@ -20,17 +21,30 @@ export const expiry: Check = (played) =>
 /** The end that a server has reported. */
 function hidden({ client, lines, ended, began, closing }: Term): Violation[] {
   if (began === undefined) return []
-  return lines.flatMap(({ frames }) =>
-    frames.flatMap((frame): Violation[] => {
+  return lines.flatMap((line) =>
+    line.frames.flatMap((frame): Violation[] => {
       const { message } = frame
       if (frame.way === 'up' || message === undefined) return []
       const isEnd =
+        frame === otherSessionOn(line) ||
         (message.type === 'connected' && message.response.timeOut <= 0) ||
         (message.type === 'reply' && message.err === ErrorCode.SessionExpired)
       if (!isEnd || ended?.step === frame.step || (closing?.order ?? Infinity) < frame.order) return []
       return [{ invariant: 'P7', at: frame.at, what: `client ${client} was told that its session has expired` }]
     }),
   )
+}
+
+/** The sessions that servers gave in place of the own one. */
+function keepsOther({ client, lines }: Term): Violation[] {
+  return lines.flatMap((line): Violation[] => {
+    const answer = otherSessionOn(line)
+    const isClosed = line.frames.some(
+      ({ step, message }) => step === answer?.step && message?.type === 'request' && message.op === 'closeSession',
+    )
+    if (answer === undefined || isClosed) return []
+    return [{ invariant: 'P7', at: answer.at, what: `client ${client} does not close a session that is not its own` }]
+  })
 }
 
 function atTheEnd({ calls }: Term, ended: Moment): Violation[] {

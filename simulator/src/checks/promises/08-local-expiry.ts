@@ -1,7 +1,7 @@
 import { ErrorCode } from '@zk/wire'
 import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
-import { grantedSince, type Story, storyOf, type Term } from './story.ts'
+import { grantedSince, otherSessionOn, type Story, storyOf, type Term } from './story.ts'
 
 /** Local expiry: 4/3 T without a message. */
 const LOCAL_EXPIRY = 4 / 3
@@ -39,9 +39,11 @@ function endOf({ client, lines, ended, closing, began }: Term, story: Story): Vi
 
 /** Whether a server reported the end at that time. */
 function isSaid(lines: Term['lines'], then: number): boolean {
-  return lines.some(({ frames }) =>
-    frames.some(({ step, message }) => {
+  return lines.some((line) =>
+    line.frames.some((frame) => {
+      const { step, message } = frame
       if (step !== then || message === undefined) return false
+      if (frame === otherSessionOn(line)) return true
       return message.type === 'connected'
         ? message.response.timeOut <= 0
         : message.type === 'reply' && message.err === ErrorCode.SessionExpired

@@ -5,7 +5,7 @@ import type { CallHappening, Outcome } from '../../history/calls.ts'
 import type { Received, Line, LookUp, Moment, Sent } from '../../history/line.ts'
 import { executedParts } from '../../history/executed-parts.ts'
 import type { Played } from '../../history/played.ts'
-import { nodeOf } from '../../play/paths.ts'
+import { nodeOf, readBy } from '../../play/paths.ts'
 import type { Call } from '../../scenario/calls.ts'
 
 type NoteOf<Type extends CallHappening['type']> = Extract<CallHappening, { type: Type }> & Moment
@@ -39,6 +39,8 @@ export interface Term {
   /** Its client closed it, or `connect` failed. */
   closing: Moment | undefined
   readonly lines: Line[]
+  /** The connections on which it asked other servers whether they serve, beside its own. */
+  readonly trials: Line[]
   readonly lookUps: LookUp[]
   readonly calls: CallStory[]
 }
@@ -53,8 +55,8 @@ export interface Story {
   readonly stood: (client: number, from: number, to: number) => number
   /** The T that was requested, in ms. Servers grant it. */
   readonly T: number
-  /** How many servers the connect string has. A name may have several addresses. */
-  readonly servers: number
+  /** How many servers the list of a client has. A name may have several addresses. undefined if it is given other lists. */
+  readonly servers: (client: number) => number | undefined
 }
 
 const stories = new WeakMap<Played, Story>()
@@ -83,6 +85,7 @@ function tell(played: Played): Story {
         ended: undefined,
         closing: undefined,
         lines: [],
+        trials: [],
         lookUps: [],
         calls: [],
       }
@@ -119,7 +122,10 @@ function tell(played: Played): Story {
   const callOf = namer([...plans.values()])
   for (const lookUp of lookUps) termOf(lookUp).lookUps.push(lookUp)
   for (const line of lines) {
-    termOf(line).lines.push(line)
+    const { lines, trials } = termOf(line)
+    const isTrial = lines.some((own) => standsAt(own, line.dialed.order))
+    if (isTrial) trials.push(line)
+    else lines.push(line)
     for (const sending of sendingsOn(line)) {
       const call = callOf(sending.sent.message)
       if (call !== undefined) calls.get(call)?.sendings.push(sending)
@@ -134,8 +140,17 @@ function tell(played: Played): Story {
     over: endings(played),
     stood: standstills(played),
     T: scenario.sessionTimeout,
-    servers: scenario.network.names === 'one' ? 1 : scenario.ensemble.members,
+    servers: (client) => {
+      if (scenario.clients[client]!.follows || scenario.faults.some(({ fault }) => fault.type === 'relist'))
+        return undefined
+      return scenario.network.names === 'one' ? 1 : scenario.ensemble.members
+    },
   }
+}
+
+/** Whether the connection was ready by then, and not over. */
+export function standsAt(line: Line, order: number): boolean {
+  return (stoodSince(line)?.order ?? Infinity) < order && (line.ended?.order ?? Infinity) > order
 }
 
 const pairs = new WeakMap<Line, readonly Sending[]>()
@@ -165,19 +180,29 @@ function pair(line: Line): Sending[] {
   return sendings
 }
 
-/** Whether it is the answer to a handshake that grants or resumes a session. */
-const isGranted = ({ message }: Line['frames'][number]): boolean =>
+/** The answer to a handshake that grants or resumes a session; undefined for an attempt that failed earlier. */
+export function grantedSince(line: Line): Line['frames'][number] | undefined {
+  return otherSessionOn(line) === undefined ? line.frames.find(isAnswer) : undefined
+}
+
+const isAnswer = ({ message }: Line['frames'][number]): boolean =>
   message?.type === 'connected' && message.response.timeOut > 0
 
-/** The time of that; undefined for an attempt that failed earlier. */
-export const grantedSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
+/** The answer to a handshake that does not resume the session, but begins another one. */
+export function otherSessionOn({ frames }: Line): Line['frames'][number] | undefined {
+  const asked = frames.find(({ message }) => message?.type === 'connect')?.message
+  const answer = frames.find(isAnswer)
+  if (asked?.type !== 'connect' || answer?.message?.type !== 'connected') return undefined
+  const { sessionId } = asked.request
+  return sessionId !== 0n && answer.message.response.sessionId !== sessionId ? answer : undefined
+}
 
 /**
  * The time when it was ready: with SASL, when server and client have proved their identities. undefined for an attempt that
  * failed.
  */
-export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined =>
-  frames.find(usesSasl ? isProof : isGranted)
+export const stoodSince = (line: Line): Moment | undefined =>
+  line.usesSasl ? line.frames.find(isProof) : grantedSince(line)
 
 /** Whether it is the last token of a server in DIGEST-MD5. */
 function isProof({ message }: Line['frames'][number]): boolean {
@@ -187,8 +212,8 @@ function isProof({ message }: Line['frames'][number]): boolean {
 }
 
 /** The id of the session that a connection was granted. */
-export function sessionOn({ frames }: Line): bigint | undefined {
-  const granted = frames.find(isGranted)?.message
+export function sessionOn(line: Line): bigint | undefined {
+  const granted = grantedSince(line)?.message
   return granted?.type === 'connected' ? granted.response.sessionId : undefined
 }
 
@@ -199,7 +224,7 @@ const utf8 = new TextDecoder()
 
 function namer(plans: readonly Call[]): Namer {
   const deleting = new Map(plans.filter(({ op }) => op === 'delete').map(({ id, on }) => [nodeOf(on), id]))
-  const reading = new Map(plans.map(({ id }) => [nodeOf(id), id]))
+  const reading = new Map(plans.map((plan) => [readBy(plan), plan.id]))
   return ({ op, request }) => {
     if (op === 'create' || op === 'create2' || op === 'setData') return numberIn(request as Body)
     if (op === 'multi')
@@ -233,7 +258,7 @@ function writersOf(txn: Txn, callOf: Namer): readonly number[] {
     case 'create':
     case 'setData': {
       const text = txn.data === null ? '' : utf8.decode(txn.data)
-      return /^\d+$/.test(text) ? [Number(text)] : []
+      return /^\d+ *$/.test(text) ? [Number(text)] : []
     }
     case 'delete': {
       const call = callOf({ op: 'delete', request: { path: txn.path, version: -1 } })
