@@ -8,6 +8,7 @@ import { mirrorBugs } from './mirror-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 import { semaphoreBugs } from './semaphore-bugs.ts'
+import { worldBugs } from './world-bugs.ts'
 
 export const plantedBugs: readonly PlantedBug[] = [
   ...recipeBugs,
@@ -19,4 +20,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...locksBugs,
   ...barrierBugs,
   ...mirrorBugs,
+  ...worldBugs,
 ]
