@@ -1,7 +1,7 @@
 import { type ACL, type CallOptions, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
 import { createWithParents } from './calls/create-with-parents.ts'
-import { inHeir } from './calls/heirs.ts'
+import { inCleanupSession } from './calls/cleanup-session.ts'
 import { ifMissing } from './calls/if-missing.ts'
 import { NodeVanished } from './calls/node-vanished.ts'
 import { pinnedTo, retry } from './calls/retry.ts'
@@ -37,11 +37,13 @@ export class EphemeralNode {
     }
   }
 
-  /** Deletes it, and repeats this until it is confirmed or a server has ended the session: see `heirOf`. */
+  /** Deletes it, and repeats this until it is confirmed or a server has ended the session: see `cleanupSessionOf`. */
   async delete(): Promise<void> {
     const deleting = (options: CallOptions) => retry(this.#zk, () => this.#zk.delete(this.path, options))
     try {
-      await inHeir(this.#zk, this.session, (heir) => ifMissing(deleting, SessionOptions.of(heir).bound, undefined))
+      await inCleanupSession(this.#zk, this.session, (current) =>
+        ifMissing(deleting, SessionOptions.of(current).bound, undefined),
+      )
     } catch (error) {
       logWith(this.#zk, 'error', 'a node cannot be deleted', () => ({ node: this.path, err: error }))
     }

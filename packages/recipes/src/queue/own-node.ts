@@ -3,7 +3,7 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
-import { heirOf, inHeir } from '../calls/heirs.ts'
+import { cleanupSessionOf, inCleanupSession } from '../calls/cleanup-session.ts'
 import { retry } from '../calls/retry.ts'
 import { SessionOptions } from '../calls/session-options.ts'
 
@@ -50,7 +50,7 @@ export function deleteAll(zk: ZooKeeper, session: Session, nodes: readonly Place
 async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly Placed[]): Promise<void> {
   const deleting = nodes.map(({ path }) => op.delete(path))
   try {
-    await inHeir(zk, session, (heir) => zk.multi(deleting, SessionOptions.of(heir).bound))
+    await inCleanupSession(zk, session, (current) => zk.multi(deleting, SessionOptions.of(current).bound))
     return
   } catch {
     // One is gone, or the answer is lost: each by itself then.
@@ -61,14 +61,14 @@ async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly P
 
 /**
  * Deletes the node, and repeats this until it is confirmed, or until a server has ended the session, which deletes it. If the client
- * itself has given the session up, it goes on in the next one (`heirOf`). If a server refuses the delete, it rejects, but goes on in
+ * itself has given the session up, it goes on in the next one (`cleanupSessionOf`). If a server refuses the delete, it rejects, but goes on in
  * the background: contenders would wait for an orphan as long as the session lives. The refusal is also reported on `zk:orphan`,
  * since an acquire that was aborted or timed out has already settled.
  */
 export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
   const { zk } = folder
   try {
-    await inHeir(zk, session, (heir) => deleteNode(folder, heir, path))
+    await inCleanupSession(zk, session, (current) => deleteNode(folder, current, path))
   } catch (refusal) {
     const error = KeeperError.is(refusal, 'NoAuth') ? withoutRight(folder, path, refusal) : refusal
     const { kind } = folder.parse(nameIn(path))!
@@ -80,10 +80,10 @@ export async function deleteOwn(folder: Folder, session: Session, path: string):
 
 async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
   const { zk } = folder
-  for (let heir = heirOf(zk, session); heir !== undefined; heir = heirOf(zk, session)) {
-    await pause(zk.runtime, REFUSED_PAUSE, heir.signal)
+  for (let current = cleanupSessionOf(zk, session); current !== undefined; current = cleanupSessionOf(zk, session)) {
+    await pause(zk.runtime, REFUSED_PAUSE, current.signal)
     try {
-      return await inHeir(zk, session, (present) => deleteNode(folder, present, path))
+      return await inCleanupSession(zk, session, (present) => deleteNode(folder, present, path))
     } catch {
       // It is refused again.
     }

@@ -5,7 +5,7 @@
 import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../calls/count-as-used.ts'
-import { inHeir } from '../calls/heirs.ts'
+import { inCleanupSession } from '../calls/cleanup-session.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
@@ -102,8 +102,8 @@ export class ProtectedCreate {
    */
   async deleteLate(): Promise<void> {
     if (this.#unanswered === 0) return
-    await inHeir(this.#zk, this.#session, async (heir) => {
-      const late = await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue, heir)))
+    await inCleanupSession(this.#zk, this.#session, async (current) => {
+      const late = await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue, current)))
       await this.#delete(late.flat())
     })
   }

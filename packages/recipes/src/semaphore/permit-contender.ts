@@ -22,7 +22,7 @@
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
-import { inHeir } from '../calls/heirs.ts'
+import { inCleanupSession } from '../calls/cleanup-session.ts'
 import { ifMissing } from '../calls/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../calls/node-vanished.ts'
@@ -288,9 +288,9 @@ export class PermitContender implements Competitor {
 
   /** None if they have gone with the session. */
   async #made(uuid: string): Promise<OwnNode[]> {
-    const made = await inHeir(this.#zk, this.session, async (heir) => {
-      const names = await this.#leases.list(pinnedTo(heir))
-      return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session, heir)
+    const made = await inCleanupSession(this.#zk, this.session, async (current) => {
+      const names = await this.#leases.list(pinnedTo(current))
+      return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session, current)
     })
     return made ?? []
   }
