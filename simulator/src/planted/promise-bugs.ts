@@ -30,8 +30,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'CallWatcher.notify',
-          find: 'void settled.then(() => this.#resolve(event))',
-          replace: 'void settled.then(() => {}).then(() => this.#resolve(event))',
+          find: 'void settled.then(() => this',
+          replace: 'void settled.then(() => {}).then(() => this',
         },
       ],
     },
@@ -132,7 +132,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the client waits for a server that accepts the connection and sends nothing',
       edits: [
         {
-          in: 'deadlines.connect',
+          in: 'connect',
           find: 'Math.max(T / servers, SHORTEST_CONNECT)',
           replace: 'Math.max((2 * T) / servers, SHORTEST_CONNECT)',
         },
@@ -273,7 +273,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'SessionMachine.received',
-          find: 'this.pipeline.refuseReply(error)\n        this.#hangUp(error, now)',
+          find: 'this.pipeline.refuseReply(error)\n        this.#hangUp(this.#explained(error), now)',
           replace: "this.pipeline.refuseReply(error)\n        this.#end('SessionExpired')",
         },
       ],

@@ -276,7 +276,7 @@ export const recipeBugs: readonly PlantedBug[] = [
         replace: "if (this.#names.count >= 0) return 'unsure'",
       },
       {
-        in: 'ContenderList.#parseAll',
+        in: 'ContenderList.#sorted',
         find: '(one, other) => bySequence(one, other) || Number(rivals.mayFollow(one)) - Number(rivals.mayFollow(other)),',
         replace: '(one, other) => (one.name < other.name ? -1 : 1),',
       },
