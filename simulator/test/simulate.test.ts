@@ -7,7 +7,7 @@ import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
 /** Among them is one of the few in which a session ends and its persistent watch goes on in the next. */
-const FIRST_SEED = 350
+const FIRST_SEED = 500
 const SEEDS = 150
 const TIMEOUT = 120_000
 
