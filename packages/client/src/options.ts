@@ -167,17 +167,20 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   return filled
 }
 
+/** Its JSON, and copies of its fields, lack the password. */
+const WHAT_DETACH_GAVE = 'what zk.detach() gave, or its text of formatDetachedSession through parseDetachedSession'
+
 function checkSession(session: Partial<SessionCredentials> | null): void {
   if (typeof session?.id !== 'bigint' || session.id === 0n) {
-    throw new TypeError('session.id must be a bigint, and not 0: what zk.detach() gave')
+    throw new TypeError(`session.id must be a bigint, and not 0: ${WHAT_DETACH_GAVE}`)
   }
   if (BigInt.asIntN(64, session.id) !== session.id) {
     throw new RangeError(`session.id must be a signed number of 64 bits, not ${session.id}; see BigInt.asIntN`)
   }
   // The content is a secret, so the message does not show it.
-  if (!isBytes(session.passwd)) throw new TypeError('session.passwd must be a Uint8Array')
+  if (!isBytes(session.passwd)) throw new TypeError(`session.passwd must be a Uint8Array: ${WHAT_DETACH_GAVE}`)
   const { lastZxid = 0n } = session
-  if (typeof lastZxid !== 'bigint') throw new TypeError('session.lastZxid must be a bigint: what zk.detach() gave')
+  if (typeof lastZxid !== 'bigint') throw new TypeError(`session.lastZxid must be a bigint: ${WHAT_DETACH_GAVE}`)
   if (lastZxid < 0n || BigInt.asIntN(64, lastZxid) !== lastZxid) {
     throw new RangeError(`session.lastZxid must be a number of 63 bits, at least 0, not ${lastZxid}`)
   }

@@ -93,6 +93,23 @@ describe('A list that does not work', () => {
     }
   })
 
+  test('ZooKeeper moves from a server it has fallen back to as soon as one of the list serves', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T })
+    zk.updateServers('zk2:2181')
+    await world.advance(T)
+    connection.rst()
+    await world.advance(1_000)
+    const fallback = await server.accept()
+    await world.advance(T)
+    const other = FakeServer.listen(world, 'zk2:2181')
+    other.onTrial = 'expire'
+    await until(world, 60_000 + T, () => fallback.isClosed)
+    await world.settle()
+    await other.accept()
+    expect(zk.session.connection?.server).toBe('zk2:2181')
+  })
+
   test('ZooKeeper finds the old servers within T though every server of the new list swallows what comes', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const world = new VirtualWorld(seed)

@@ -29,8 +29,8 @@ export const deadlines = {
   /** A look-up without an answer for this long counts as lost: another one may begin. Resolvers give up sooner. */
   lookUpLost: () => 60_000,
 
-  /** How long a server of a new list may take for the trial: at least a second, as nothing waits for it. */
-  trial: (times: Times) => Math.max(connect(times), 1_000),
+  /** How long a server of a new list may take for the trial. The attempt that follows has as long. */
+  trial: connect,
 
   /** A connection counts as dead if no whole frame has come for this long. Then T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,

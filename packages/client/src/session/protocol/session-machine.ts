@@ -439,7 +439,9 @@ export class SessionMachine {
   }
 
   #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
-    const search = this.servers.search(readOnly, now, this.identity.timeout)
+    const T = this.identity.timeout
+    const isToMove = this.#phase.name !== 'closing' && this.servers.isFallback(target)
+    const search = this.servers.search(readOnly, now, T) ?? (isToMove ? this.servers.trial(now, T) : undefined)
     this.#enter(trigger, { name: 'connected', server, target, frames, readOnly, since: now, search })
     this.servers.connected(target)
     this.#timing.connected(now)

@@ -14,18 +14,29 @@ type Phase =
 /** What a session looks for: a server that takes writes, or one of the new list. */
 export type Goal = 'writes' | 'list'
 
+interface SearchOptions {
+  readonly jitter: Jitter
+  /** With the number of servers in a round of the search. */
+  readonly times: Times
+  /** With the number of servers in a round of attempts to connect. @default times */
+  readonly attempt?: Times
+  readonly asked?: number
+}
+
 export class Search {
   readonly goal: Goal
   readonly #jitter: Jitter
   readonly #times: Times
+  readonly #attempt: Times
   /** How many servers were asked; for `writes` also those of earlier searches. */
   #asked: number
   #phase: Phase
 
-  constructor(goal: Goal, now: number, { jitter, times, asked = 0 }: { jitter: Jitter; times: Times; asked?: number }) {
+  constructor(goal: Goal, now: number, { jitter, times, attempt = times, asked = 0 }: SearchOptions) {
     this.goal = goal
     this.#jitter = jitter
     this.#times = times
+    this.#attempt = attempt
     this.#asked = asked
     // A session at a read-only server has time. A server that left the list may be shut down at once.
     this.#phase = goal === 'list' ? { name: 'pausing', until: now } : this.#pause(now)
@@ -49,8 +60,8 @@ export class Search {
 
   /** This server is to be asked, as soon as its address is known. */
   resolve(server: ServerAddress, now: number): void {
-    const time = this.goal === 'list' ? deadlines.trial(this.#times) : deadlines.probe()
-    const knownAt = now + Math.min(deadlines.lookUp(this.#times), time / 2)
+    const time = this.goal === 'list' ? deadlines.trial(this.#attempt) : deadlines.probe()
+    const knownAt = now + Math.min(deadlines.lookUp(this.#attempt), time / 2)
     this.#phase = { name: 'resolving', server, by: now + time, knownAt }
   }
 

@@ -110,9 +110,15 @@ export class ServerPicker {
     this.#found++
   }
 
+  /** Whether a server is not in the present list: it was tried because no server of the list could be reached. */
+  isFallback(server: ServerAddress): boolean {
+    return this.#fallbacks.some((each) => isSame(each, server))
+  }
+
   /** The search for a server of the new list. */
   trial(now: number, T: number): Search {
-    return new Search('list', now, { jitter: this.#jitter, times: { T, servers: this.#provider.size } })
+    const times = { T, servers: this.#provider.size }
+    return new Search('list', now, { jitter: this.#jitter, times, attempt: { T, servers: this.size } })
   }
 
   /** The turn of this server passes, because no address of its name is known. */
