@@ -395,9 +395,9 @@ describeEnsemble('watches', (ensemble) => {
       way.cut()
       way.thaw()
       await read
-      // 2,000 paths of 142 bytes, in chunks of at most 128 KiB.
+      // 2,000 paths of 142 bytes, in chunks of at most 32 KiB.
       const { setWatches, exists } = OpCode
-      expect(way.requests.slice(asked)).toEqual([setWatches, setWatches, setWatches, exists])
+      expect(way.requests.slice(asked)).toEqual([...Array.from({ length: 9 }, () => setWatches), exists])
       expect(parseWchs(await next!.ask('wchs'))).toMatchObject({ paths: 1_800, watches: 1_800 })
       const notified = await Promise.all(watched.filter((_, index) => index % 10 === 0).map((each) => each.changed))
       expect(notified.map(({ type, path }) => `${type} ${path}`)).toEqual(
