@@ -48,6 +48,9 @@ export class FrameDecoder {
   /** Copies of what was left of earlier chunks. They come before the bytes of `#chunk`. */
   readonly #kept = new Span()
   readonly #chunk = new Span()
+  /** How many of the next bytes belong to a frame that was too large, and are dropped. */
+  #skipped = 0
+  #tooLarge: FrameTooLargeError | undefined
   #isText = false
   #failed = false
 
@@ -79,14 +82,22 @@ export class FrameDecoder {
   /**
    * Like `next`, but returns a reader of the body. The reader is valid until the next call of any method, and is used again
    * for other frames. So no object is made for each frame.
+   *
+   * With `headSize` a frame over the limit is no error, unless its length looks like text. Only so many of its first bytes are
+   * read, as soon as they are here, and `tooLarge` is set. The rest is dropped as it comes.
    */
-  read(): Reader | undefined {
-    const size = this.#frame()
+  read(headSize?: number): Reader | undefined {
+    const size = this.#frame(headSize)
     if (size === undefined) return undefined
     const front = this.#front
     const reader = front.reader(LENGTH_SIZE, size)
     front.drop(size)
     return reader
+  }
+
+  /** What is wrong with the frame that was returned last, if only its head was read. */
+  get tooLarge(): FrameTooLargeError | undefined {
+    return this.#tooLarge
   }
 
   /** Copies what is left of the chunk. Afterwards you may write to the memory of the chunk. */
@@ -111,10 +122,20 @@ export class FrameDecoder {
   }
 
   /** Returns the size of the next frame, which is then whole in `#front`; undefined if the frame is not complete yet. */
-  #frame(): number | undefined {
+  #frame(headSize?: number): number | undefined {
+    while (this.#skipped > 0 && this.#front.size > 0) {
+      const dropped = Math.min(this.#skipped, this.#front.size)
+      this.#front.drop(dropped)
+      this.#skipped -= dropped
+    }
     if (!this.#gather(LENGTH_SIZE)) return undefined
-    const size = LENGTH_SIZE + this.#length()
-    return this.#gather(size) ? size : undefined
+    const length = this.#length(headSize)
+    const isTooLarge = length > this.#limit
+    const size = LENGTH_SIZE + (isTooLarge ? Math.min(length, headSize!) : length)
+    if (!this.#gather(size)) return undefined
+    this.#skipped = LENGTH_SIZE + length - size
+    this.#tooLarge = isTooLarge ? new FrameTooLargeError(length, this.#limit) : undefined
+    return size
   }
 
   /** Brings the next `size` bytes together in `#front`. Returns false if not all of them have come yet. */
@@ -129,9 +150,11 @@ export class FrameDecoder {
     if (size > 0) this.#kept.add(this.#chunk.take(size))
   }
 
-  #length(): number {
+  #length(headSize: number | undefined): number {
     const length = this.#front.reader(0, LENGTH_SIZE).int()
     if (length >= 0 && length <= this.#limit) return length
+    const start = this.#front.reader(0, LENGTH_SIZE).rest()
+    if (length > 0 && headSize !== undefined && textOf(start, LENGTH_SIZE) === undefined) return length
     const text = textOf(this.#takeAll(), TEXT_SHOWN)
     this.#failed = true
     if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)

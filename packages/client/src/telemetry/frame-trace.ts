@@ -1,4 +1,4 @@
-import { FrameDecoder, ProtocolError, Reader, ReplyHeader, RequestHeader } from '@zk/wire'
+import { FrameDecoder, ProtocolError, type Reader, ReplyHeader, RequestHeader } from '@zk/wire'
 import { type ClientMessages, report } from './diagnostics.ts'
 
 type Message = ClientMessages['zk:frame']
@@ -13,8 +13,8 @@ interface Header {
 /** Publishes the frames of one connection in one direction on the channel `zk:frame`: headers and sizes, never bodies. */
 export class FrameTrace {
   readonly #direction: Message['direction']
-  /** Accepts a frame of any length: the decoder of the session itself has the limit `maxResponseSize`. */
-  readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
+  /** Accepts a frame of any length, as the session does. Of a long one it keeps the header only. */
+  readonly #frames = new FrameDecoder()
   /** The first frame is that of the handshake: it has no header, and contains a password. */
   #isFirst = true
 
@@ -25,9 +25,9 @@ export class FrameTrace {
   take(bytes: Uint8Array, where: Pick<Message, 'sessionId' | 'server'>): void {
     try {
       this.#frames.push(bytes)
-      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) {
+      for (let frame = this.#next(); frame !== undefined; frame = this.#next()) {
+        const size = this.#frames.tooLarge?.size ?? frame.remaining
         const { xid, type: opCode, err } = this.#header(frame)
-        const { byteLength: size } = frame
         report('zk:frame', () => ({ direction: this.#direction, size, ...where, xid, opCode, err }))
       }
       this.#frames.keep()
@@ -37,9 +37,13 @@ export class FrameTrace {
     }
   }
 
-  #header(frame: Uint8Array): Header {
+  #next(): Reader | undefined {
+    return this.#frames.read(headers[this.#direction].minSize)
+  }
+
+  #header(frame: Reader): Header {
     const isFirst = this.#isFirst
     this.#isFirst = false
-    return isFirst ? {} : headers[this.#direction].read(new Reader(frame))
+    return isFirst ? {} : headers[this.#direction].read(frame)
   }
 }

@@ -15,30 +15,42 @@ import {
   Xid,
 } from '@zk/wire'
 
-const REPLY_HEADER_SIZE = ReplyHeader.minSize
+export const REPLY_HEADER_SIZE = ReplyHeader.minSize
 
 export type Incoming =
   | { readonly type: 'ping' }
   | { readonly type: 'auth'; readonly err: number }
   /** `event` is undefined for a type that this version does not know. */
   | { readonly type: 'event'; readonly event: EventType | undefined; readonly path: string; readonly zxid: bigint }
-  | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
+  | {
+      readonly type: 'reply'
+      readonly xid: number
+      readonly zxid: bigint
+      readonly err: number
+      readonly body: Reader
+      /** Why the body was dropped, if it was. */
+      readonly tooLarge: ProtocolError | undefined
+    }
 
 /** The last field of `WatcherEvent`, with a name for errors. */
 const eventPath = { ...ustring, name: 'WatcherEvent.path' }
 
-/** Reads headers and events field by field: through the type of its record, an event took a sixth more. */
-export function readIncoming(body: Reader): Incoming {
+/**
+ * Reads headers and events field by field: through the type of its record, an event took a sixth more. If the frame was too
+ * large, there is only a header, which must be that of a reply.
+ */
+export function readIncoming(body: Reader, tooLarge?: ProtocolError): Incoming {
   // If the header is too short, this throws an error that names the missing field.
   if (body.remaining < REPLY_HEADER_SIZE) readNamed(ReplyHeader, body)
   const xid = body.int()
   const zxid = body.long()
   const err = body.int()
+  if (tooLarge !== undefined && xid < 0) throw tooLarge
   // A server that requires SASL refuses every request before it, pings included.
   const isRefused = err === ErrorCode.SessionClosedRequireSaslAuth
   if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
   if (xid === Xid.ping) return { type: 'ping' }
-  if (xid !== Xid.notification) return { type: 'reply', xid, zxid, err, body }
+  if (xid !== Xid.notification) return { type: 'reply', xid, zxid, err, body, tooLarge }
   if (body.remaining < WatcherEvent.minSize) readNamed(WatcherEvent, body)
   const type = body.int()
   // The state of the session.

@@ -13,7 +13,7 @@ import type { Search } from '../servers/search.ts'
 import { isSame, type ListSource } from '../servers/server-lists.ts'
 import { ServerPicker, type Target } from '../servers/server-picker.ts'
 import { Identity } from './identity.ts'
-import { type Incoming, isTlsAlert, readIncoming } from './incoming.ts'
+import { type Incoming, isTlsAlert, readIncoming, REPLY_HEADER_SIZE } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeOtherSession, closeSessionRequest, pings } from '../requests/internal-requests.ts'
@@ -242,7 +242,6 @@ export class SessionMachine {
         this.#leaveWhenIdle(now)
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error
-        if (error instanceof FrameTooLargeError) this.pipeline.refuseReply(error)
         this.#hangUp(this.#explained(error), now)
       }
     }
@@ -391,15 +390,23 @@ export class SessionMachine {
   }
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
+    let hasEvent = false
+    // A reply that is too large costs its request. Anything else that is too large costs the connection.
+    const next = () => frames.read(isEstablished(this.#state) ? REPLY_HEADER_SIZE : undefined)
     frames.push(bytes)
-    for (let body = frames.read(); body !== undefined; body = frames.read()) {
-      if (isEstablished(this.#state)) this.#incoming(readIncoming(body), now)
-      else if (this.#state.name === 'handshaking') this.#handshake(body.rest(), this.#state, now)
+    for (let body = next(); body !== undefined; body = next()) {
+      if (isEstablished(this.#state)) {
+        const incoming = readIncoming(body, frames.tooLarge)
+        hasEvent ||= incoming.type === 'event'
+        this.#incoming(incoming, now)
+      } else if (this.#state.name === 'handshaking') this.#handshake(body.rest(), this.#state, now)
       else if (this.#state.name === 'authenticating') this.#proving(readIncoming(body), this.#state.sasl, now)
       else return
       this.#timing.received(now)
     }
     frames.keep()
+    // Events show no progress: they come although the server answers nothing.
+    if (isEstablished(this.#state) && !hasEvent) this.#timing.progressed(bytes.byteLength, now)
   }
 
   #explained(error: ProtocolError): Error {

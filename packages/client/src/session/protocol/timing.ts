@@ -7,6 +7,9 @@ import type { ServerPicker } from '../servers/server-picker.ts'
 import type { Identity } from './identity.ts'
 import type { Phase, State } from './states.ts'
 
+/** With so many bytes of replies, a slow link counts as making progress. */
+const PROGRESS = 64 * 1024
+
 export interface TimingSources {
   readonly config: SessionConfig
   readonly identity: Identity
@@ -16,14 +19,16 @@ export interface TimingSources {
 
 export class Timing {
   readonly #of: TimingSources
-  /** When the last valid frame came, on any connection; Infinity before the first one. */
+  /** When the last valid frame came, or `progressed` noted progress, on any connection; Infinity before the first frame. */
   #receivedAt = Infinity
   #connectedAt = 0
   #lastTouchAt = 0
   #lastTouchButOneAt = 0
-  /** When the last pings were sent; Infinity if all of them are answered. */
-  #pingedAt = Infinity
-  #unansweredPings = 0
+  /** When each unanswered ping was sent, oldest first. */
+  #pings: number[] = []
+  /** The bytes of replies since `#progressAt`. */
+  #arrived = 0
+  #progressAt = -Infinity
   /** When to give up finding a first server; Infinity once the session was connected. */
   #giveUpAt: number
 
@@ -43,6 +48,18 @@ export class Timing {
     this.#receivedAt = now
   }
 
+  /**
+   * So many bytes of replies came. A long reply, or many of them, may take longer than all deadlines on a slow link. They would
+   * be the same on the next connection, so this one stays while they come.
+   */
+  progressed(bytes: number, now: number): void {
+    this.#arrived += bytes
+    if (this.#arrived < PROGRESS) return
+    this.#arrived = 0
+    this.#progressAt = now
+    this.received(now)
+  }
+
   /** Whether any server has answered the session. */
   get wasHeard(): boolean {
     return this.#receivedAt < Infinity
@@ -57,8 +74,9 @@ export class Timing {
   connected(now: number): void {
     this.#giveUpAt = Infinity
     this.#connectedAt = now
-    this.#unansweredPings = 0
-    this.#pingedAt = Infinity
+    this.#pings = []
+    this.#arrived = 0
+    this.#progressAt = -Infinity
   }
 
   /** `count` requests or pings were sent. (Credentials and SASL packets do not touch the session.) */
@@ -69,13 +87,11 @@ export class Timing {
 
   /** `count` pings were sent. */
   pinged(now: number, count: number): void {
-    this.#pingedAt = now
-    this.#unansweredPings = count
+    for (let sent = 0; sent < count; sent++) this.#pings.push(now)
   }
 
   ponged(): void {
-    if (this.#unansweredPings > 0) this.#unansweredPings--
-    if (this.#unansweredPings === 0) this.#pingedAt = Infinity
+    this.#pings.shift()
   }
 
   // --- deadlines ------------------------------------------------------------------------------------------------
@@ -107,22 +123,25 @@ export class Timing {
 
   /** Whether a ping is unanswered. */
   get isPinging(): boolean {
-    return this.#pingedAt < Infinity
+    return this.#pings.length > 0
   }
 
   get pingAt(): number {
-    if (this.isPinging) return Infinity
     const { identity } = this.#of
+    const pingedAt = this.#pings.at(-1)
     // The shortest timeout is used: a touch of an earlier connection may reach the leader late and restore a shorter timeout
     // (ExpiryQueue.update can also shorten the session).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
+    const interval = deadlines.ping({ T, servers: 1 })
+    // The answers to these pings may come behind a long reply. Until then the server must hear from the client all the same.
+    if (pingedAt !== undefined) return this.#progressAt > pingedAt ? pingedAt + interval : Infinity
     // The last received frame counts, too: if requests are sent but not answered, pings must still leave time for a reply.
-    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ T, servers: 1 })
+    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + interval
   }
 
   /** When an established connection counts as dead. */
   get brokenAt(): number {
-    return Math.min(this.#silentAt, this.openSince + deadlines.answer(this.times))
+    return Math.min(this.#silentAt, Math.max(this.openSince, this.#progressAt) + deadlines.answer(this.times))
   }
 
   whyBroken(now: number): Error {
@@ -137,7 +156,7 @@ export class Timing {
 
   /** When the oldest unanswered request or ping was sent. */
   get openSince(): number {
-    return Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)
+    return Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pings[0] ?? Infinity)
   }
 
   /** When the client treats the session as expired (local expiry). */

@@ -170,7 +170,8 @@ export class RequestPipeline {
     this.#urgent = []
     for (const request of unknown) {
       const code = request === tooLong ? 'RequestTooLarge' : 'ConnectionLoss'
-      this.#reject(request, code, { outcomeUnknown: true, needs: this.#suspicion(request), cause })
+      const needs = closed && this.#suspicion(request)
+      this.#reject(request, code, { outcomeUnknown: true, needs, cause })
     }
     this.#sizes.interrupted()
     if (tooLong !== undefined) this.#refuseWaiting(tooLong.size, cause)
@@ -236,14 +237,6 @@ export class RequestPipeline {
     }
   }
 
-  /** The reply to the oldest request is too long. That request is rejected: if it were repeated, its reply would be the same. */
-  refuseReply(cause: Error): void {
-    const request = this.#queue.oldest
-    if (request?.phase.name !== 'sent') return
-    this.#queue.answered()
-    this.#rejectUnread(request, 'ResponseTooLarge', cause)
-  }
-
   /** The session is over. Rejects all requests, and ends all watches. */
   end(code: KeeperErrorCode): void {
     for (const { request, wasSent } of this.#queue.clear()) {
@@ -276,7 +269,8 @@ export class RequestPipeline {
     const request = this.#queue.oldest
     const phase = request?.phase
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
-      throw new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
+      // If it is too large as well, this is no reply at all.
+      throw reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
     }
     // The session lives on at another server. The outcome of the request is unknown: this server may have forwarded it.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
@@ -339,8 +333,9 @@ export class RequestPipeline {
     else this.#settle(request, reply)
   }
 
-  #settle(request: Request, { err, body }: Reply): void {
+  #settle(request: Request, { err, body, tooLarge }: Reply): void {
     request.settle()
+    if (tooLarge !== undefined && err === ErrorCode.Ok) return this.#refuseReply(request, tooLarge)
     try {
       this.#settled(
         request,
@@ -356,6 +351,15 @@ export class RequestPipeline {
     if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
       request.watcher.kind = 'data'
     }
+  }
+
+  /** The reply is too large. The request is rejected: if it were repeated, its reply would be the same. */
+  #refuseReply(request: Request, cause: ProtocolError): void {
+    // The server has set the watch of a read, and no watcher is left for it.
+    if (request.watcher !== undefined) this.#giveUp(request.watcher, true)
+    this.#rejectUnread(request, 'ResponseTooLarge', cause)
+    // The answers to these are short.
+    if (request.kind === 'connection' || changesWatches(request)) throw cause
   }
 
   #settled(request: Request, answer: unknown): void {
