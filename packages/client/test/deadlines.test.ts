@@ -60,3 +60,17 @@ test('LOCAL_EXPIRY is that of the Java client (ZOOKEEPER-4508)', () => {
 test('deadlines.connect leaves time for a handshake however short the T that is asked for', () => {
   expect(deadlines.connect({ T: 1, servers: 3 })).toBe(200)
 })
+
+test('deadlines.connect leaves time for a far server however many there are', () => {
+  expect(deadlines.connect({ T: 30_000, servers: 100 })).toBe(1_000)
+  expect(deadlines.connect({ T: 1_500, servers: 100 })).toBe(500)
+})
+
+test.each([
+  [7, [1_000, 2_000, 4_000, 4_000]],
+  [2, [2_000, 2_000, 4_000, 4_000]],
+  [1, [4_000, 4_000, 4_000, 4_000]],
+])('deadlines.connect at %i servers doubles what is enough in each slow round, up to T', (servers, expected) => {
+  const rounds = [0, 1, 2, 1e9]
+  expect(rounds.map((round) => deadlines.connect({ T: 4_000, servers }, round))).toEqual(expected)
+})

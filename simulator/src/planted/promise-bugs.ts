@@ -133,8 +133,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'connect',
-          find: 'Math.max(T / servers, SHORTEST_CONNECT)',
-          replace: 'Math.max((2 * T) / servers, SHORTEST_CONNECT)',
+          find: 'Math.max(T / servers, enough)',
+          replace: 'Math.max((2 * T) / servers, enough)',
         },
       ],
     },

@@ -4,10 +4,12 @@ import { ErrorResponse, GetDataResponse, OpCode, SetSASLResponse, SyncResponse }
 import { describe, expect, test } from 'vitest'
 import { connect, digestMd5, type SaslMechanism } from '../../src/index.ts'
 import { challengeOf, user } from '../fuzz/digest-server.ts'
+import type { Listener } from '../support/link.ts'
 import {
   connected,
   type FakeConnection,
   FakeServer,
+  handshakeFrame,
   NamedWorld,
   nodeData,
   outcome,
@@ -157,6 +159,64 @@ describe('A name is looked up anew', () => {
     await world.advance(T / 2 - 1)
     expect(world.dials.length).toBe(from + 1)
     await server.connection()
+  })
+})
+
+describe('Each attempt has the time that its link needs', () => {
+  const granted = { timeOut: 4_000, sessionId: 5n, passwd: new Uint8Array(16), readOnly: false }
+
+  /** Servers that are all well, so far away that TCP, TLS and handshake take `delay` ms. Returns their list. */
+  function farServers(world: VirtualWorld, count: number, delay: number): string {
+    const addresses = Array.from({ length: count }, (_, index) => `10.0.0.${index + 1}${PORT}`)
+    for (const address of addresses) {
+      const dialed: Listener['dialed'] = (link) => {
+        const received = () => link.deliver(handshakeFrame(granted))
+        world.setTimer(delay, () => link.open({ received, closed: () => {} }))
+      }
+      world.listen(address, { dialed })
+    }
+    return addresses.join(',')
+  }
+
+  test.each([
+    [4_000, 750, 750],
+    [10_000, 750, 750],
+    // Some rounds are in vain.
+    [4_000, 1_250, 20_000],
+    [4_000, 3_900, 60_000],
+  ])('connect with T = %i ms reaches one of 14 servers that need %i ms', async (sessionTimeout, delay, within) => {
+    const world = new VirtualWorld()
+    const list = farServers(world, 14, delay)
+    const connecting = outcome(connect(list, { runtime: world, sessionTimeout, connectTimeout: 100_000 }))
+    await world.advance(within)
+    expect(connecting.status).toBe('fulfilled')
+  })
+
+  test('ZooKeeper gives a dead server no more than its share of T however often the others refused', async () => {
+    const world = new VirtualWorld()
+    const servers = ['zk1', 'zk2', 'zk3'].map((name) => FakeServer.listen(world, name + PORT))
+    for (const server of servers.slice(1)) server.refuse()
+    const list = servers.map(({ address }) => address).join(',')
+    const connecting = outcome(connect(list, { runtime: world, sessionTimeout: T }))
+    await world.advance(100)
+    const connection = await servers[0]!.accept()
+    servers[0]!.refuse()
+    connection.rst()
+    await world.advance(T / 3)
+    servers[0]!.swallow()
+    while (world.dials.at(-1)!.server !== servers[0]!.address) await world.advance(10)
+    const from = world.dials.length
+    await world.advance(T / 3)
+    expect(world.dials.length).toBeGreaterThan(from)
+    expect(connecting.value.session.signal.aborted).toBe(false)
+  })
+
+  test('ZooKeeper gives a server of a new list more time in each round of trials', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { sessionTimeout: 4_000 })
+    zk.updateServers(farServers(world, 14, 1_500))
+    await world.advance(60_000)
+    expect(connection.isClosed).toBe(true)
   })
 })
 

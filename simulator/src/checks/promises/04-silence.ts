@@ -3,32 +3,39 @@ import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
 import { sendingsOn, standsAt, stoodSince, type Story, storyOf, type Term } from './story.ts'
 
-/** The shortest time for an attempt, whatever T is, in ms (`deadlines.ts`). */
+/** The time that every attempt has, in ms, if it is no more than T/3, and the shortest whatever T is (`deadlines.ts`). */
+const ENOUGH_TO_CONNECT = 1_000
 const SHORTEST_CONNECT = 200
 
 /**
  * P4: silence is noticed. A connection is given up when no whole frame came, or its oldest request was not answered, for 2/3
  * T, and not earlier without another reason: for a server of a new list it is left when that one has answered. An attempt gets
- * T / number of servers. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
+ * T / number of servers, or a second where that is longer, which doubles with each failed round. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
  * takes long delays it as long as no address is known, and otherwise by half of an attempt, or a second, for each server.
  */
 export const silence: Check = (played) => {
   const story = storyOf(played)
   return story.terms.flatMap((term) => [
     ...term.lines.flatMap((line) =>
-      stoodSince(line) === undefined ? attempt(line, story) : silent(line, term, story),
+      stoodSince(line) === undefined ? attempt(line, term, story) : silent(line, term, story),
     ),
     ...rounds(term, story),
     ...pauses(term, story),
   ])
 }
 
-const longestAttempt = ({ T, servers }: Story, client: number): number =>
-  Math.max(T / (servers(client) ?? 1), SHORTEST_CONNECT)
+function longestAttempt({ T, servers }: Story, client: number, failedRounds: number): number {
+  const enough = Math.min(ENOUGH_TO_CONNECT, T / 3) * 2 ** failedRounds
+  return Math.max(Math.min(Math.max(T / (servers(client) ?? 1), enough), T), SHORTEST_CONNECT)
+}
 
-function attempt({ client, server, dialed, ended }: Line, story: Story): Violation[] {
+function attempt(line: Line, { lines, lookUps }: Term, story: Story): Violation[] {
+  const { client, server, dialed, ended } = line
+  const before = lines.indexOf(line)
+  // A look-up that fails is a part of a round, too.
+  const failedRounds = lookUps.length > 0 ? before : Math.floor(before / (story.servers(client) ?? 1))
   const until = ended?.at ?? story.over(client)
-  const by = latest(story, client, dialed.at, longestAttempt(story, client), until)
+  const by = latest(story, client, dialed.at, longestAttempt(story, client, failedRounds), until)
   return until > by ? [{ invariant: 'P4', at: by, what: `client ${client} still tries ${server}` }] : []
 }
 
@@ -104,7 +111,7 @@ function pauses(term: Term, story: Story): Violation[] {
   const all = story.terms.filter((each) => each.client === client)
   const ofClient = all.flatMap(({ lookUps }) => lookUps)
   const firstDialed = Math.min(...all.flatMap(({ lines }) => lines.map(({ dialed }) => dialed.order)))
-  const perLookUp = Math.min(LONGEST_LOOK_UP, longestAttempt(story, client) / 2)
+  const perLookUp = Math.min(LONGEST_LOOK_UP, longestAttempt(story, client, Infinity) / 2)
   const servers = story.servers(client) ?? MOST_SERVERS
   const isSearching = ({ order }: Moment) => !lines.some((line) => standsAt(line, order))
   return [...lines.flatMap((line) => line.ended ?? []), ...lookUps.map(({ asked }) => asked)].flatMap((left) => {

@@ -6,16 +6,24 @@ export interface Times {
   readonly servers: number
 }
 
-/** Time for a few round trips across an ocean. */
+/** Time for a few round trips across an ocean, with TLS. */
+const ENOUGH_TO_CONNECT = 1_000
+/** Time for a handshake if the requested T is far below the T that the server will grant. */
 const SHORTEST_CONNECT = 200
 
 /** The time for look-up, TCP connect and handshake together: see `deadlines.connect`. */
-const connect = ({ T, servers }: Times) => Math.max(T / servers, SHORTEST_CONNECT)
+function connect({ T, servers }: Times, slowRounds = 0): number {
+  const enough = Math.min(ENOUGH_TO_CONNECT, T / 3) * 2 ** Math.min(slowRounds, 10)
+  return Math.max(Math.min(Math.max(T / servers, enough), T), SHORTEST_CONNECT)
+}
 
 export const deadlines = {
   /**
    * The time of an attempt: look-up, TCP connect and handshake together. All servers can be tried within T, even if only the
-   * last one answers. The minimum leaves time for a handshake if the requested T is far below the T that the server will grant.
+   * last one answers, unless there are so many that too little would be left for each. What is enough depends on the link, so
+   * it doubles after each round in which an attempt ran out of its time (`slowRounds`, in a row). In the end a client connects
+   * over any link on which a server can be reached within T. The share of T does not double: a session could end while one
+   * dead server has its turn.
    */
   connect,
 
@@ -24,13 +32,13 @@ export const deadlines = {
    * the turn of the next server. The look-up goes on. (A dead name server costs 5 s with glibc.) At least half of the time of
    * the attempt is left to connect.
    */
-  lookUp: (times: Times) => Math.min(1_000, connect(times) / 2),
+  lookUp: (times: Times, slowRounds = 0) => Math.min(1_000, connect(times, slowRounds) / 2),
 
   /** A look-up without an answer for this long counts as lost: another one may begin. Resolvers give up sooner. */
   lookUpLost: () => 60_000,
 
   /** How long a server of a new list may take for the trial. The attempt that follows has as long. */
-  trial: connect,
+  trial: (times: Times) => connect(times),
 
   /** A connection counts as dead if no whole frame has come for this long. Then T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,

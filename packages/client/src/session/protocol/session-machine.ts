@@ -335,7 +335,10 @@ export class SessionMachine {
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#attempt(now)
     else if (state.name === 'resolving') this.#withoutLookUp(state, now)
-    else if ('by' in state) this.#hangUp(this.#tooSlow(state), now)
+    else if ('by' in state) {
+      this.servers.tooSlow()
+      this.#hangUp(this.#tooSlow(state), now)
+    }
   }
 
   #keepUp(now: number): void {

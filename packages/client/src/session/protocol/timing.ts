@@ -176,17 +176,17 @@ export class Timing {
 
   /** By when an attempt must have succeeded that has begun at this time, with a look-up, and dials now. */
   connectBy(began: number, now: number): number {
-    const time = deadlines.connect(this.#attemptTimes)
+    const time = deadlines.connect(this.#attemptTimes, this.#of.servers.slowRounds)
     // The look-up may have found several addresses, each of which has less time than the attempt had with one.
     return Math.max(began + time, now + time / 2)
   }
 
   /** By when the look-up of an attempt that begins now must be answered. */
   lookUpBy(now: number): number {
-    return now + deadlines.lookUp(this.#attemptTimes)
+    return now + deadlines.lookUp(this.#attemptTimes, this.#of.servers.slowRounds)
   }
 
-  /** Before the first connection every server must be tried before connect() gives up. */
+  /** Before the first connection every server should be tried before connect() gives up. */
   get #attemptTimes(): Times {
     const T = Math.min(this.times.T, this.#giveUpAt - this.#of.config.startAt)
     return { ...this.times, T }

@@ -33,6 +33,9 @@ export class ServerPicker {
   #found = 0
   #failuresInRound = 0
   #failedRounds = 0
+  #slowRounds = 0
+  /** Whether an attempt of this round ran out of its time. */
+  #isRoundSlow = false
 
   constructor(
     provider: HostProvider,
@@ -56,6 +59,11 @@ export class ServerPicker {
   /** The last failed attempt at each address, since the last call of `lasted`. */
   get attempts(): readonly ConnectAttempt[] {
     return [...this.#attempts.values()]
+  }
+
+  /** How many rounds failed in which an attempt ran out of its time, since the last call of `lasted`. */
+  get slowRounds(): number {
+    return this.#slowRounds
   }
 
   /** The error of the last attempt at this target. */
@@ -185,12 +193,24 @@ export class ServerPicker {
 
   /** A connection was established for some time, or was left on purpose. Earlier failures do not count any more. */
   lasted(): void {
-    this.#failuresInRound = 0
-    this.#failedRounds = 0
-    this.#turns = 0
+    this.#beginAnew()
     this.#attempts.clear()
     // The next attempt resolves the host name again.
     this.#untried = []
+  }
+
+  /** Earlier rounds do not count any more. */
+  #beginAnew(): void {
+    this.#failuresInRound = 0
+    this.#failedRounds = 0
+    this.#slowRounds = 0
+    this.#isRoundSlow = false
+    this.#turns = 0
+  }
+
+  /** The attempt under way, which now fails, had too little time. */
+  tooSlow(): void {
+    this.#isRoundSlow = true
   }
 
   failed(target: Target, error: Error): void {
@@ -201,6 +221,8 @@ export class ServerPicker {
     if (++this.#failuresInRound < this.size) return
     this.#failuresInRound = 0
     this.#failedRounds++
+    if (this.#isRoundSlow) this.#slowRounds++
+    this.#isRoundSlow = false
   }
 
   /** The pause before the next attempt: none within a round over all servers, and a longer one after each failed round. */
@@ -216,10 +238,8 @@ export class ServerPicker {
     this.#untried = []
     this.#preferred = []
     this.#postponed = []
-    this.#turns = 0
     this.#addresses.clear()
-    this.#failuresInRound = 0
-    this.#failedRounds = 0
+    this.#beginAnew()
     return this.#provider.update(servers, current)
   }
 
