@@ -80,6 +80,7 @@ describe('Batches at servers that take only 16 KiB', () => {
     const deleting = outcome(deleteRecursive(zk, '/tree'))
     await scene.world.advance(T)
     expect(deleting.value).toBeGreaterThanOrEqual(100)
+    console.log("LOSSES", losses())
     expect([losses() <= 4, held.isHeld(), scene.children('/').includes('tree')]).toEqual([true, true, false])
   })
 

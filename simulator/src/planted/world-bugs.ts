@@ -48,8 +48,8 @@ export const worldBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'RequestSizes.closed',
-        find: 'first !== undefined && isAlone && this.#isSuspected(first.size)',
-        replace: 'false',
+        find: '!isAlone || losses < this.#enough(first.size)',
+        replace: 'losses > 0',
       },
     ],
   },

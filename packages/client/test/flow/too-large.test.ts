@@ -37,9 +37,9 @@ async function start() {
 }
 
 describe('A request that may be too large', () => {
-  test('ZooKeeper sends a request over 32 KiB alone, until one as long was answered on this connection', async () => {
+  test('ZooKeeper sends a request over 32 KiB alone, until one of half its size was answered on this connection', async () => {
     const { world, zk, connection } = await start()
-    for (const path of ['/a', '/b', '/c']) outcome(zk.setData(path, path === '/a' ? '' : large))
+    for (const path of ['/a', '/b', '/c']) outcome(zk.setData(path, path === '/a' ? '' : path === '/b' ? large : large.repeat(2).slice(100)))
     outcome(zk.exists('/d'))
     const small = await connection.expect(OpCode.setData)
     await connection.expectNothing()
@@ -126,9 +126,65 @@ describe('A request that may be too large', () => {
     await second.expect(OpCode.multiRead)
     await second.expectNothing()
     const third = await next(second)
-    expect(reads.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'pending'])
     await synced(third)
-    await third.expect(OpCode.multiRead)
+    const again = await third.expect(OpCode.multiRead)
+    expect(again.size).toBeGreaterThan(20 * 1024)
+    // So low a limit is rare: the third loss decides.
+    expect(reads.map(({ status }) => status)).toEqual(['fulfilled', 'pending', 'pending'])
+    const fourth = await next(third)
+    expect(reads.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'pending'])
+    await synced(fourth)
+    await fourth.expect(OpCode.multiRead)
+  })
+
+  test('ZooKeeper sends a backlog in ascending order in two round trips', async () => {
+    const { world, zk, connection } = await start()
+    const backlog = Array.from({ length: 300 }, (_, index) => outcome(zk.setData('/a', 'x'.repeat(33_000 + index * 64))))
+    const trips: number[] = []
+    for (let answered = 0; answered < backlog.length; answered += trips.at(-1)!) {
+      await world.settle()
+      const sent = connection.segments.flat().filter((name) => name === 'setData').length
+      trips.push(sent - answered)
+      const requests = await connection.expectAll(...Array.from({ length: sent - answered }, () => OpCode.setData))
+      for (const request of requests) connection.reply(request, SetDataResponse, { stat: someStat })
+    }
+    await world.settle()
+    expect(trips).toEqual([1, 299])
+    expect(backlog.every(({ status }) => status === 'fulfilled')).toBe(true)
+  })
+
+  test('ZooKeeper tries sizes again in halves when a caller makes its data shorter step by step', async () => {
+    const { world, zk, connection, next, synced } = await start()
+    let [at, losses, last] = [connection, 0, outcome(zk.exists('/a'))]
+    at.reply(await at.expect(OpCode.exists), ExistsResponse, { stat: someStat })
+    let size = 1_000_000
+    for (; size > 65_536; size = Math.floor(size * 0.9)) {
+      last = outcome(zk.setData('/a', 'x'.repeat(size)))
+      await world.settle()
+      if (last.status === 'rejected') {
+        expect(last.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false })
+        expect(String(last.error)).toMatch(/sizes from \d+ on are tried again after \d+ ms, because .* had \d+ bytes/)
+        continue
+      }
+      await at.expect(OpCode.setData)
+      at = await next(at)
+      await synced(at)
+      losses++
+    }
+    expect([losses, size]).toEqual([7, expect.any(Number)])
+  })
+
+  test('ZooKeeper does not count a loss that is older than T', async () => {
+    const { world, zk, connection, next, synced } = await start()
+    let at = connection
+    for (let time = 0; time < 3; time++) {
+      const call = outcome(zk.setData('/a', large))
+      await at.expect(OpCode.setData)
+      at = await next(at)
+      expect(call.error).toMatchObject({ code: 'ConnectionLoss' })
+      await synced(at)
+      for (let third = 0; third < 3; third++) await world.advance(T / 3)
+    }
   })
 
   test('ZooKeeper never takes a short request for too large, however often the connection ends at it', async () => {

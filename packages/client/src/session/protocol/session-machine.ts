@@ -455,7 +455,7 @@ export class SessionMachine {
     this.#enter(trigger, { name: 'connected', server, target, frames, readOnly, since: now, search })
     this.servers.connected(target)
     this.#timing.connected(now)
-    this.pipeline.connected()
+    this.pipeline.connected(now)
     this.#outputs.push({ type: 'connected', server, readOnly })
     if (this.#config.hostProvider === undefined && this.#config.looksUpNames === true) this.#learnNames()
   }

@@ -1,7 +1,7 @@
 // The requests, credentials and watches of a session, and the replies to them. They outlive connections and end with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
-import { needsOf, needsOfLater, needsOfSize } from '../../operations/needs.ts'
+import { needsOf, needsOfLater, needsOfRefused, needsOfSize } from '../../operations/needs.ts'
 import { Credentials, type Credential } from './credentials.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Flow } from './flow.ts'
@@ -94,8 +94,9 @@ export class RequestPipeline {
   submit(request: Request): void {
     const refusal = this.#context.refusal()
     if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
-    const { size, calledAt = -Infinity } = request
-    if (this.#sizes.refuses(size, calledAt)) return this.#refuseAtOnce(request, 'RequestTooLarge')
+    const { size, calledAt = Infinity } = request
+    const needs = this.#refusalOf(size, calledAt)
+    if (needs !== undefined) return this.#refuseAtOnce(request, 'RequestTooLarge', { needs })
     // A removal of watches is always accepted: otherwise the watches would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#refuseAtOnce(request, 'QueueFull')
@@ -151,8 +152,10 @@ export class RequestPipeline {
   // --- events of the connection ---------------------------------------------------------------------------------
 
   /** A connection is established: credentials, watches and a pending sync go before the queue. */
-  connected(): void {
+  connected(now: number): void {
     const first = this.watches.connected()
+    // The answer to a sync also shows that the connection works, before a request is sent there that may be too long.
+    if (this.#sizes.isSuspicious(now)) this.#isSyncPending = true
     if (this.#isSyncPending) first.push(syncRequest(() => (this.#isSyncPending = false)))
     this.#queue.prepend(first)
   }
@@ -162,8 +165,6 @@ export class RequestPipeline {
     const tooLong = closed && this.#sizes.closed(this.#queue.sent, closed)
     const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
     if (hasUnansweredWrites) this.#isSyncPending = true
-    // Its answer shows that the next connection works, before a request is sent there that may be too long.
-    if (this.#sizes.isSuspicious) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
@@ -174,16 +175,23 @@ export class RequestPipeline {
       this.#reject(request, code, { outcomeUnknown: true, needs, cause })
     }
     this.#sizes.interrupted()
-    if (tooLong !== undefined) this.#refuseWaiting(tooLong.size, cause)
+    if (tooLong !== undefined) this.#refuseWaiting(closed!.at, cause)
   }
 
   /** Rejects the requests that wait and are too long: each would cost another connection. */
-  #refuseWaiting(least: number, cause: Error): void {
+  #refuseWaiting(now: number, cause: Error): void {
     for (const request of this.#queue.waiting) {
-      if (request.size < least) continue
+      const needs = this.#refusalOf(request.size, now)
+      if (needs === undefined) continue
       this.abandon(request)
-      this.#reject(request, 'RequestTooLarge', { cause })
+      this.#reject(request, 'RequestTooLarge', { needs, cause })
     }
+  }
+
+  /** Why a request of this size is not sent now; undefined if it is. */
+  #refusalOf(size: number, now: number): string | undefined {
+    const refusal = this.#sizes.refusal(size, now)
+    return refusal && needsOfRefused(size, refusal, now)
   }
 
   /** What a server may lack that closes the connection at this request; undefined if it has taken such requests. */
@@ -426,9 +434,9 @@ export class RequestPipeline {
   }
 
   /** It is never queued. It is settled, so an abort does not reject it a second time. */
-  #refuseAtOnce(request: Request, code: KeeperErrorCode): void {
+  #refuseAtOnce(request: Request, code: KeeperErrorCode, details?: KeeperErrorDetails): void {
     request.settle()
-    this.#reject(request, code)
+    this.#reject(request, code, details)
   }
 
   #error({ op, path, chroot, size }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {

@@ -148,7 +148,7 @@ export class RequestQueue {
     if (this.isHeld) return
     const end = segment.size + limit
     for (let { next } = this; next !== undefined && segment.size < end; { next } = this) {
-      if (next.kind !== 'connection' && !this.#maySend(next)) break
+      if (next.kind !== 'connection' && !this.#maySend(next, now)) break
       this.#unsent.delete(next)
       const behind = sending(next)
       this.#send(next, now, segment)
@@ -291,9 +291,10 @@ export class RequestQueue {
     request.send(request.fixedXid ?? this.#takeXid(), now, segment)
   }
 
-  #maySend({ size, frameSize }: Request): boolean {
+  #maySend({ size, frameSize }: Request, now: number): boolean {
     const { oldest } = this
-    if (oldest !== undefined && (this.#sizes.mustBeAlone(size) || this.#sizes.mustBeAlone(oldest.size))) return false
+    const isAlone = (each: number) => this.#sizes.mustBeAlone(each, now)
+    if (oldest !== undefined && (isAlone(size) || isAlone(oldest.size))) return false
     return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
   }
 

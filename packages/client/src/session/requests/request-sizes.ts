@@ -2,12 +2,18 @@
 // soon as it has read the length, and without an answer (NIOServerCnxn.readLength). The answers to the requests before it may be
 // lost with the connection, and those behind it are not read. So such a request is recognized only where it is alone in flight:
 //
-// 1. A request over 32 KiB is sent alone, until one as long was answered on this connection. So it costs no other call its answer.
-// 2. When a server closes the connection, requests that were not answered, and as long ones after them, are sent alone, too.
-// 3. When a server closes the connection twice at requests of a size, the second time at one that was alone, those are too long.
+// 1. A request over 32 KiB, and over twice the longest that was answered on this connection, is sent alone. So it costs no other
+//    call its answer. From 32 KiB to 1 MiB these are five at most: a backlog in ascending order does not go one per round trip.
+// 2. When a server closes the connection, requests that were not answered, and longer ones, are sent alone for T.
+// 3. When a server closes the connection at one that was alone, and has closed another within T, it is too long, whatever the
+//    size of the earlier one. Up to 32 KiB, or what was answered before, it is the third loss that decides: limits that low are
+//    rare, and two breaks of the network are not.
+// 4. For T none as long is sent. From the fourth loss on those over half its size are refused, too, unless that long ones were
+//    answered. So a program that makes its data shorter step by step loses a connection each time the size is halved, not at
+//    each step, and a single one that is too long does not end others that are not.
 //
-// Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only, and
-// what is too long is tried again after a while.
+// Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only (but
+// for rules 3 and 4), and what is too long is tried again after a while.
 import { BATCH_SIZE } from '../../operations/batch.ts'
 import { deadlines, type Times } from '../protocol/deadlines.ts'
 import type { Request } from './request.ts'
@@ -15,19 +21,40 @@ import type { Request } from './request.ts'
 /** No loss is put down to a request up to this size, in bytes: nobody sets jute.maxbuffer so low. */
 const LEAST_LIMIT = 4 * 1024
 
+/** After more losses than this, shorter requests are not tried one by one: there are many sizes that are too long. */
+const FEW_LOSSES = 3
+
 /** How a connection ended that a server has closed. */
 export interface Closed {
   readonly at: number
   readonly times: Times
 }
 
+/** Connections were closed at requests of these sizes. */
+interface Suspicion {
+  readonly from: number
+  readonly to: number
+  /** How many connections. */
+  readonly losses: number
+  readonly until: number
+}
+
+/** Why a request is not sent. */
+export interface Refusal {
+  /** Requests of this size or more are not sent before `until`. */
+  readonly from: number
+  readonly until: number
+  /** The size of the last one that was too long. */
+  readonly size: number
+}
+
 export class RequestSizes {
   /** The longest request that was answered on this connection. */
   #accepted = 0
-  /** A connection was closed at a request whose size is in this range. */
-  #suspected: { readonly from: number; readonly to: number } | undefined
-  /** Requests of this size or more are not sent before this time. */
-  #refused: { readonly size: number; readonly until: number } | undefined
+  /** The longest that any server of the session has answered. */
+  #longest = 0
+  #suspicion: Suspicion | undefined
+  #refusal: Refusal | undefined
   #batchSize = BATCH_SIZE
 
   /** The longest frame of a batch, in bytes. It is halved when a server closes the connection at a setWatches. */
@@ -36,18 +63,21 @@ export class RequestSizes {
   }
 
   /** Whether a connection must be known to work before the next request is sent that may be too long. */
-  get isSuspicious(): boolean {
-    return this.#suspected !== undefined
+  isSuspicious(now: number): boolean {
+    return this.#suspected(now) !== undefined
   }
 
   /** Whether a request of this size must be the only one in flight. */
-  mustBeAlone(size: number): boolean {
-    return size > this.#accepted && (size > BATCH_SIZE || this.#isSuspected(size))
+  mustBeAlone(size: number, now: number): boolean {
+    if (size <= this.#accepted) return false
+    const suspicion = this.#suspected(now)
+    return (suspicion !== undefined && size >= suspicion.from) || (size > BATCH_SIZE && size > 2 * this.#accepted)
   }
 
-  /** Whether a request of this size is not to be sent now: it is known to be too long. */
-  refuses(size: number, now: number): boolean {
-    return this.#refused !== undefined && size >= this.#refused.size && now < this.#refused.until
+  /** Why a request of this size is not to be sent now; undefined if it may be. */
+  refusal(size: number, now: number): Refusal | undefined {
+    const refusal = this.#refusal
+    return refusal !== undefined && size >= refusal.from && now < refusal.until ? refusal : undefined
   }
 
   /** Whether the end of this connection may be the answer to a request of this size. */
@@ -59,11 +89,11 @@ export class RequestSizes {
   answered(size: number): void {
     if (size <= this.#accepted) return
     this.#accepted = size
-    if (this.#suspected !== undefined && size >= this.#suspected.from) {
-      const { to } = this.#suspected
-      this.#suspected = size < to ? { from: size + 1, to } : undefined
+    this.#longest = Math.max(this.#longest, size)
+    if (this.#suspicion !== undefined && size >= this.#suspicion.from) {
+      this.#suspicion = size < this.#suspicion.to ? { ...this.#suspicion, from: size + 1 } : undefined
     }
-    if (this.#refused !== undefined && size >= this.#refused.size) this.#refused = undefined
+    if (this.#refusal !== undefined && size >= this.#refusal.from) this.#refusal = undefined
   }
 
   /** A server has closed the connection while these were in flight. Returns the one that is too long, if that is certain by now. */
@@ -78,17 +108,14 @@ export class RequestSizes {
     }
     const suspects = recent.filter(({ kind }) => kind !== 'connection')
     const [first] = suspects
+    if (first === undefined) return undefined
     // What the client sends for itself may follow one that is alone.
     const isAlone = first === inFlight[0] && inFlight.slice(1).every(({ kind }) => kind === 'connection')
-    if (first !== undefined && isAlone && this.#isSuspected(first.size)) {
-      this.#refused = { size: first.size, until: at + times.T }
-      return first
-    }
-    for (const { size } of suspects) {
-      const { from, to } = this.#suspected ?? { from: size, to: size }
-      this.#suspected = { from: Math.min(from, size), to: Math.max(to, size) }
-    }
-    return undefined
+    const until = at + times.T
+    const losses = this.#suspect(suspects, at, until)
+    if (!isAlone || losses < this.#enough(first.size)) return undefined
+    this.#refuse(first.size, losses, until)
+    return first
   }
 
   /** The connection is gone. */
@@ -96,8 +123,34 @@ export class RequestSizes {
     this.#accepted = 0
   }
 
-  #isSuspected(size: number): boolean {
-    return this.#suspected !== undefined && size >= this.#suspected.from
+  #suspected(now: number): Suspicion | undefined {
+    return this.#suspicion !== undefined && now < this.#suspicion.until ? this.#suspicion : undefined
+  }
+
+  /** Returns how many connections were lost since the suspicion began. */
+  #suspect(suspects: readonly Request[], now: number, until: number): number {
+    const { from, to, losses } = this.#suspected(now) ?? { from: Infinity, to: 0, losses: 0 }
+    const sizes = suspects.map(({ size }) => size)
+    this.#suspicion = {
+      from: sizes.reduce((least, size) => Math.min(least, size), from),
+      to: sizes.reduce((most, size) => Math.max(most, size), to),
+      losses: losses + 1,
+      until,
+    }
+    return this.#suspicion.losses
+  }
+
+  /** How many losses show that a request of this size is too long. */
+  #enough(size: number): number {
+    return size > Math.max(BATCH_SIZE, this.#longest) ? 2 : 3
+  }
+
+  #refuse(size: number, losses: number, until: number): void {
+    // That a longer one was answered was another server, or before a restart.
+    if (size <= this.#longest) this.#longest = 0
+    const accepted = losses > FEW_LOSSES ? Math.max(this.#longest, Math.floor(size / 2), LEAST_LIMIT) : size
+    const from = Math.min(size, accepted + 1)
+    this.#refusal = { from, until, size }
   }
 
   #shrinkBatches(size: number): void {
