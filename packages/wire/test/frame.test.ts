@@ -350,6 +350,32 @@ function drain(decoder: FrameDecoder): string[] {
 }
 
 describe('FrameDecoder.read', () => {
+  test('FrameDecoder.read gives the head of a frame over the limit and drops the rest, at any cut (W04)', () => {
+    const stream = bytesOf('00000001 aa 00000008 0102030405060708 00000001 bb 00000005 0102030405')
+    for (let size = 1; size <= stream.byteLength; size++) {
+      const decoder = new FrameDecoder({ limit: 4 })
+      const seen: [string, number | undefined][] = []
+      for (let at = 0; at < stream.byteLength; at += size) {
+        decoder.push(stream.slice(at, at + size))
+        for (let body = decoder.read(3); body !== undefined; body = decoder.read(3))
+          seen.push([hexOf(body.rest()), decoder.tooLarge?.size])
+        decoder.keep()
+      }
+      expect(seen, `${size} bytes at a time`).toEqual([
+        ['aa', undefined],
+        ['010203', 8],
+        ['bb', undefined],
+        ['010203', 5],
+      ])
+    }
+  })
+
+  test('FrameDecoder.read throws at text, though it may drop frames over the limit (W32)', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(new TextEncoder().encode('HTTP/1.1 400 Bad Request'))
+    expect(() => decoder.read(16)).toThrow('text in place of a frame')
+  })
+
   test('FrameDecoder.read gives what next gives, with one reader for all frames of a chunk', () => {
     const whole = concat([ONE, EMPTY, THREE])
     const decoder = new FrameDecoder()

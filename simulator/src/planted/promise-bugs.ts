@@ -273,8 +273,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'SessionMachine.received',
-          find: 'this.pipeline.refuseReply(error)\n        this.#hangUp(this.#explained(error), now)',
-          replace: "this.pipeline.refuseReply(error)\n        this.#end('SessionExpired')",
+          find: 'this.#hangUp(this.#explained(error), now)',
+          replace: "this.#end('SessionExpired')",
         },
       ],
     },

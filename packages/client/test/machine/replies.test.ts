@@ -4,7 +4,7 @@ import { KeeperError } from '../../src/errors.ts'
 import { namesIn, SESSION_ID } from '../support/machine-frames.ts'
 import { read, watcher, write } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
-import { connect, connected, nameOf, rejectionOf, typesOf } from './machines.ts'
+import { connect, connected, nameOf, reconnect, rejectionOf, typesOf } from './machines.ts'
 
 test('SessionMachine resolves requests in the order of their replies', () => {
   const machine = connected()
@@ -125,18 +125,20 @@ test.each([
   ['read', read, false, ['getData /b']],
   ['write', write, true, ['sync /', 'getData /b']],
 ] as const)(
-  'SessionMachine rejects a %s whose answer is too long, and never repeats it',
+  'SessionMachine rejects a %s whose answer is too long, counts its zxid, and never repeats it',
   (_, make, outcomeUnknown, then) => {
     const machine = connected({ maxResponseSize: 1_024 })
     const [request, next] = [make('/a'), read('/b')]
     machine.submit(request)
     machine.submit(next)
     machine.transmit(0)
-    const outputs = machine.received(Uint8Array.of(0, 0, 4, 1), 1)
-    expect(typesOf(outputs)).toEqual(['reject', 'hangUp', 'disconnected'])
+    const head = replyFrame({ xid: 1, zxid: 99n })
+    head.set([0, 0, 4, 1])
+    const outputs = machine.received(head, 1)
+    expect(typesOf(outputs)).toEqual(['reject'])
     expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ResponseTooLarge', outcomeUnknown })
-    connect(machine, machine.deadline())
-    expect(namesIn(machine.transmit(2))).toEqual(then)
+    expect(machine.pipeline.lastZxid).toBe(99n)
+    expect(reconnect(machine, 2)).toEqual(then)
   },
 )
 

@@ -1,9 +1,9 @@
-import { GetDataResponse } from '@zk/wire'
-import { expect, test } from 'vitest'
+import { concat, GetDataResponse } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
 import { namesIn, pingReply } from '../support/machine-frames.ts'
 import { read, write } from '../support/made-requests.ts'
 import { wireStat } from '../support/stat.ts'
-import { replyFrame } from '../support/frames.ts'
+import { eventFrame, replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, rejectionOf, typesOf } from './machines.ts'
 
 test('SessionMachine sends two pings when nothing was sent for T/3, and none again before both answers', () => {
@@ -91,6 +91,80 @@ test('SessionMachine takes only whole frames for a sign of life', () => {
   machine.transmit(10_000)
   machine.received(pingReply().subarray(0, 19), 19_000)
   expect(typesOf(machine.elapse(20_000))).toEqual(['hangUp', 'disconnected'])
+})
+
+describe('A reply that takes a slow link longer than T', () => {
+  const piece = 64 * 1024
+  const big = replyFrame({ xid: 1 }, GetDataResponse, { data: new Uint8Array(8 * piece), stat: wireStat })
+
+  /** A machine that has asked for a big reply at 0. */
+  function reading() {
+    const machine = connected()
+    machine.submit(read('/big'))
+    machine.transmit(0)
+    return machine
+  }
+
+  test('SessionMachine stays while 64 KiB come within 2/3 T, and sends a heartbeat every T/3', () => {
+    const machine = reading()
+    const pinged: number[] = []
+    let now = 0
+    for (let at = 0; at + piece < big.byteLength; at += piece) {
+      const arrives = now + 19_000
+      while (machine.deadline() < arrives) {
+        now = Math.max(now, machine.deadline())
+        expect(typesOf(machine.elapse(now))).toEqual([])
+        if (namesIn(machine.transmit(now)).length > 0) pinged.push(now)
+      }
+      now = arrives
+      machine.received(big.subarray(at, at + piece), now)
+      // The request counts as unanswered all the same.
+      expect(machine.answeredBefore).toBe(0)
+    }
+    expect(pinged.slice(0, 3)).toEqual([10_000, 20_000, 38_000])
+    expect(typesOf(machine.received(big.subarray(8 * piece), now))).toEqual(['resolve'])
+    expect(machine.answeredBefore).toBe(10_000)
+    for (const sent of pinged) {
+      expect(machine.answeredBefore).toBe(sent)
+      machine.received(concat([pingReply(), pingReply()]), now)
+    }
+    expect(machine.answeredBefore).toBe(Infinity)
+  })
+
+  test('SessionMachine leaves a server of which fewer than 64 KiB come in 2/3 T', () => {
+    const machine = reading()
+    machine.elapse(10_000)
+    machine.transmit(10_000)
+    machine.received(big.subarray(0, piece - 1), 19_000)
+    expect(typesOf(machine.elapse(20_000))).toEqual(['hangUp', 'disconnected'])
+  })
+
+  test('SessionMachine counts the time to local expiry from the last progress', () => {
+    const machine = reading()
+    machine.received(big.subarray(0, piece), 15_000)
+    lost(machine, 16_000)
+    while (nameOf(machine) !== 'ended') {
+      const now = machine.deadline()
+      machine.elapse(now)
+      if (nameOf(machine) === 'dialing') machine.lost(new Error('refused'), now)
+      if (nameOf(machine) === 'ended') expect(now).toBe(15_000 + 40_000)
+    }
+  })
+
+  test('SessionMachine takes replies that are not long one by one for progress, and events for none', () => {
+    const [replies, events] = [connected(), connected()]
+    const small = (xid: number) => replyFrame({ xid }, GetDataResponse, { data: new Uint8Array(piece), stat: wireStat })
+    const event = eventFrame('NodeCreated', `/${'x'.repeat(piece)}`)
+    for (const machine of [replies, events]) {
+      machine.submit(read('/a'))
+      machine.submit(read('/b'))
+      machine.transmit(0)
+    }
+    replies.received(small(1), 15_000)
+    events.received(event, 15_000)
+    expect(typesOf(replies.elapse(20_000))).toEqual([])
+    expect(typesOf(events.elapse(20_000))).toContain('hangUp')
+  })
 })
 
 test('SessionMachine hangs up when its oldest request had no answer for 2/3 T, though pings are answered', () => {

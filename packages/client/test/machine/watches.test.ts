@@ -78,18 +78,31 @@ test('SessionMachine keeps the watcher of a read that timed out until its reply 
   expect(namesIn(machine.transmit(1_001))).toEqual(['removeWatches /a'])
 })
 
-test('SessionMachine forgets the watcher of a read whose answer is too long, or cannot be read', () => {
-  const unreadable = () => {
+test('SessionMachine forgets the watcher of a read whose answer cannot be read', () => {
+  const machine = connected()
+  const each = watcher('/a', 'data')
+  const result = () => {
     throw new ProtocolError('null where a value is required')
   }
-  for (const bytes of [Uint8Array.of(0x7f, 0, 0, 0), replyFrame({ xid: 1 })]) {
-    const machine = connected()
-    const each = watcher('/a', 'data')
-    machine.submit(read('/a', { watcher: each, result: unreadable }))
-    machine.transmit(0)
-    expect(typesOf(machine.received(bytes, 1))).toEqual(['reject', 'hangUp', 'disconnected'])
-    expect(each.phase).toBe('gone')
-  }
+  machine.submit(read('/a', { watcher: each, result }))
+  machine.transmit(0)
+  expect(typesOf(machine.received(replyFrame({ xid: 1 }), 1))).toEqual(['reject', 'hangUp', 'disconnected'])
+  expect(each.phase).toBe('gone')
+})
+
+test.each([
+  [1, ['removeWatches /a']],
+  [2, []],
+])('SessionMachine with %i watchers, one of whose reads has too long an answer, removes %j', (count, then) => {
+  const machine = connected()
+  const watchers = Array.from({ length: count }, () => watcher('/a', 'data'))
+  for (const each of watchers) machine.submit(read('/a', { watcher: each }))
+  machine.transmit(0)
+  const head = replyFrame({ xid: 1 })
+  head.set([0x7f, 0, 0, 0])
+  expect(typesOf(machine.received(head, 1))).toEqual(['reject'])
+  expect(watchers[0]!.phase).toBe('gone')
+  expect(namesIn(machine.transmit(1))).toEqual(then)
 })
 
 test('SessionMachine leaves a watch that another caller waits for, or has asked for', () => {

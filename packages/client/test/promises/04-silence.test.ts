@@ -107,6 +107,23 @@ describe('A connection on which nothing is received', () => {
     expect(read.status).toBe('pending')
   })
 
+  test('ZooKeeper reads a node that takes its slow link 2 T, and needs one connection', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { sessionTimeout: T })
+    connection.answersPings = false
+    const read = outcome(zk.getData('/a', { timeout: 3 * T }))
+    const request = await connection.expect(OpCode.getData)
+    const reply = replyFrame({ xid: request.xid }, GetDataResponse, nodeData('x'.repeat(1024 * 1024)))
+    for (let at = 0; at < reply.byteLength; at += 16_384) {
+      await world.advance((2 * T) / 64)
+      connection.raw(reply.subarray(at, at + 16_384))
+    }
+    await world.settle()
+    expect(read.value.data.byteLength).toBe(1024 * 1024)
+    expect(connection.heartbeats).toEqual([1, 2, 3, 4, 5, 6].map((count) => (count * T) / 3))
+    expect(world.dials.length).toBe(1)
+  })
+
   test('ZooKeeper takes any whole frame for a sign of life, an unexpected ping reply too (W15)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })

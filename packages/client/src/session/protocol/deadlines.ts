@@ -40,10 +40,16 @@ export const deadlines = {
   /** How long a server of a new list may take for the trial. The attempt that follows has as long. */
   trial: (times: Times) => connect(times),
 
-  /** A connection counts as dead if no whole frame has come for this long. Then T/3 is left to reach another server. */
+  /**
+   * A connection counts as dead if for this long neither a whole frame has come nor 64 KiB of a long one. Then T/3 is left to
+   * reach another server.
+   */
   silence: ({ T }: Times) => (T * 2) / 3,
 
-  /** A connection also counts as dead if the oldest request, or a ping, is unanswered for this long, even if frames come. */
+  /**
+   * A connection also counts as dead if the oldest request, or a ping, is unanswered for this long, even if frames come. Each
+   * 64 KiB of replies restart this time.
+   */
   answer: ({ T }: Times) => (T * 2) / 3,
 
   /** Pings are due this long after the last but one request or ping, or after the last received frame: see `Timing.pingAt`. */

@@ -393,14 +393,15 @@ export class SessionMachine {
   }
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
-    let hasEvent = false
+    let isOfReplies = isEstablished(this.#state)
     // A reply that is too large costs its request. Anything else that is too large costs the connection.
-    const next = () => frames.read(isEstablished(this.#state) ? REPLY_HEADER_SIZE : undefined)
+    const mayBeReply = () => isEstablished(this.#state) && this.pipeline.oldestSentAt !== undefined
+    const next = () => frames.read(mayBeReply() ? REPLY_HEADER_SIZE : undefined)
     frames.push(bytes)
     for (let body = next(); body !== undefined; body = next()) {
       if (isEstablished(this.#state)) {
         const incoming = readIncoming(body, frames.tooLarge)
-        hasEvent ||= incoming.type === 'event'
+        if (incoming.type === 'event') isOfReplies = false
         this.#incoming(incoming, now)
       } else if (this.#state.name === 'handshaking') this.#handshake(body.rest(), this.#state, now)
       else if (this.#state.name === 'authenticating') this.#proving(readIncoming(body), this.#state.sasl, now)
@@ -409,7 +410,7 @@ export class SessionMachine {
     }
     frames.keep()
     // Events show no progress: they come although the server answers nothing.
-    if (isEstablished(this.#state) && !hasEvent) this.#timing.progressed(bytes.byteLength, now)
+    if (isOfReplies) this.#timing.progressed(bytes.byteLength, now)
   }
 
   #explained(error: ProtocolError): Error {

@@ -278,7 +278,9 @@ export class RequestPipeline {
     const phase = request?.phase
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
       // If it is too large as well, this is no reply at all.
-      throw reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
+      throw (
+        reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
+      )
     }
     // The session lives on at another server. The outcome of the request is unknown: this server may have forwarded it.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
