@@ -202,7 +202,15 @@ describe('A sync after a write of unknown outcome', () => {
 
   test.each<[string, (connection: FakeConnection, xid: number) => void]>([
     ['cannot be read', (connection, xid) => connection.raw(replyFrame({ xid }))],
-    ['is over maxResponseSize', (connection) => connection.raw(Uint8Array.of(0x7f, 0xff, 0xff, 0xff))],
+    [
+      'is over maxResponseSize',
+      (connection, xid) => {
+        const head = replyFrame({ xid })
+        head.set([0x7f, 0xff, 0xff, 0xff])
+        connection.raw(head)
+        connection.rst()
+      },
+    ],
   ])('ZooKeeper sends it after a write whose answer %s', async (_, answer) => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
