@@ -44,13 +44,14 @@ export interface FrameDecoderOptions {
  *     for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) …
  */
 export class FrameDecoder {
+  /** What is wrong with the frame that was returned last, if only its head was read. */
+  tooLarge: FrameTooLargeError | undefined
   readonly #limit: number
   /** Copies of what was left of earlier chunks. They come before the bytes of `#chunk`. */
   readonly #kept = new Span()
   readonly #chunk = new Span()
   /** How many of the next bytes belong to a frame that was too large, and are dropped. */
   #skipped = 0
-  #tooLarge: FrameTooLargeError | undefined
   #isText = false
   #failed = false
 
@@ -95,11 +96,6 @@ export class FrameDecoder {
     return reader
   }
 
-  /** What is wrong with the frame that was returned last, if only its head was read. */
-  get tooLarge(): FrameTooLargeError | undefined {
-    return this.#tooLarge
-  }
-
   /** Copies what is left of the chunk. Afterwards you may write to the memory of the chunk. */
   keep(): void {
     this.#move(this.#chunk.size)
@@ -110,9 +106,7 @@ export class FrameDecoder {
    * decide, and all bytes after text are text, too. `isText` is for the answer to text: any bytes are then text.
    */
   takeText(isText = false): Uint8Array | undefined {
-    this.#isText ||=
-      isText ||
-      (this.#gather(LENGTH_SIZE) && textOf(this.#front.reader(0, LENGTH_SIZE).rest(), LENGTH_SIZE) !== undefined)
+    this.#isText ||= isText || (this.#gather(LENGTH_SIZE) && this.#looksLikeText())
     return this.#isText && this.#front.size > 0 ? this.#takeAll() : undefined
   }
 
@@ -124,17 +118,15 @@ export class FrameDecoder {
   /** Returns the size of the next frame, which is then whole in `#front`; undefined if the frame is not complete yet. */
   #frame(headSize?: number): number | undefined {
     while (this.#skipped > 0 && this.#front.size > 0) {
-      const dropped = Math.min(this.#skipped, this.#front.size)
-      this.#front.drop(dropped)
-      this.#skipped -= dropped
+      this.#skipped -= this.#front.take(Math.min(this.#skipped, this.#front.size)).length
     }
     if (!this.#gather(LENGTH_SIZE)) return undefined
     const length = this.#length(headSize)
-    const isTooLarge = length > this.#limit
-    const size = LENGTH_SIZE + (isTooLarge ? Math.min(length, headSize!) : length)
+    const tooLarge = length > this.#limit ? new FrameTooLargeError(length, this.#limit) : undefined
+    const size = LENGTH_SIZE + (tooLarge ? Math.min(length, headSize!) : length)
     if (!this.#gather(size)) return undefined
     this.#skipped = LENGTH_SIZE + length - size
-    this.#tooLarge = isTooLarge ? new FrameTooLargeError(length, this.#limit) : undefined
+    this.tooLarge = tooLarge
     return size
   }
 
@@ -152,14 +144,16 @@ export class FrameDecoder {
 
   #length(headSize: number | undefined): number {
     const length = this.#front.reader(0, LENGTH_SIZE).int()
-    if (length >= 0 && length <= this.#limit) return length
-    const start = this.#front.reader(0, LENGTH_SIZE).rest()
-    if (length > 0 && headSize !== undefined && textOf(start, LENGTH_SIZE) === undefined) return length
+    if (length >= 0 && (length <= this.#limit || (headSize && !this.#looksLikeText()))) return length
     const text = textOf(this.#takeAll(), TEXT_SHOWN)
     this.#failed = true
     if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)
     if (length < 0) throw new ProtocolError(`a frame cannot have ${length} bytes`)
     throw new FrameTooLargeError(length, this.#limit)
+  }
+
+  #looksLikeText(): boolean {
+    return textOf(this.#front.reader(0, LENGTH_SIZE).rest(), LENGTH_SIZE) !== undefined
   }
 
   #takeAll(): Uint8Array {
