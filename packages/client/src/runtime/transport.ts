@@ -35,7 +35,11 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
     const explained = hasReceivedNothing ? resetFailure(error, stage) : undefined
     handler.lost(explained ?? (tls === undefined ? error : tlsFailure(error, stage)))
   }
-  if (tls !== undefined) socket.on('connect', () => (stage = 'handshaking'))
+  socket.on('connect', () => {
+    if (isConnectedToItself(socket))
+      return lose(new Error(`nobody listens at port ${port}: the connection led to itself`))
+    if (tls !== undefined) stage = 'handshaking'
+  })
   socket.on(tls === undefined ? 'connect' : 'secureConnect', () => {
     stage = 'open'
     if (open) handler.opened()
@@ -55,6 +59,14 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
       socket.destroy()
     },
   }
+}
+
+/**
+ * Whether both ends are the same socket. The system may give a connection to a port of this machine the same port, if it is
+ * one of those for clients and nobody listens there. As long as the connection is open, no server can listen there again.
+ */
+function isConnectedToItself({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean {
+  return localPort !== undefined && localPort === remotePort && localAddress === remoteAddress
 }
 
 /**

@@ -298,15 +298,14 @@ describe('The one await puts the caller into the stack', () => {
   test.each(['KeeperError', 'ConnectError'])('%s of connect names the function that awaited it', async (name) => {
     const world = new VirtualWorld()
     const functionOfTheUser = async () => {
-      await connect('zk1:2181', { runtime: world, connectTimeout: 1_000 })
+      await connect('zk1:2181', { runtime: world, connectTimeout: 1_000, auth: [{ scheme: 'digest', auth: 'a:b' }] })
     }
     const server = FakeServer.listen(world, 'zk1:2181')
     if (name === 'ConnectError') server.refuse()
     const failed = outcome(functionOfTheUser())
     if (name === 'KeeperError') {
-      const connection = await server.connection()
-      await connection.expectConnect()
-      connection.expire()
+      const connection = await server.accept()
+      connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
     }
     await world.advance(1_000)
     expect(failed.error).toMatchObject({ name })

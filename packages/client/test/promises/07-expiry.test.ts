@@ -1,5 +1,5 @@
 // Promise 7: an expired session is never hidden.
-import { GetDataResponse, OpCode } from '@zk/wire'
+import { ConnectRequest, encodeFrame, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, KeeperError, type Logger, type ZooKeeper } from '../../src/index.ts'
 import {
@@ -418,17 +418,32 @@ describe('Ends that are final', () => {
     expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed' })
   })
 
-  test('connect rejects with SessionExpired when the very first handshake says so, once (S25)', async () => {
+  test('connect goes on to the next server if one answers as if the new session had expired (S25)', async () => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
     const connecting = outcome(connect('zk1:2181', { runtime: world }))
     const connection = await server.connection()
     await connection.expectConnect()
     connection.expire()
-    await world.advance(10 * T)
-    expect(connecting.error).toMatchObject({ code: 'SessionExpired' })
-    expect(world.dials.length).toBe(1)
-    expect(world.timers).toBe(0)
+    await world.advance(1_000)
+    expect(connection.isClosed).toBe(true)
+    await server.accept()
+    expect(connecting.status).toBe('fulfilled')
+  })
+
+  test('ZooKeeper does not take its own request, which comes back, for the end of the session', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const { session } = zk
+    connection.rst()
+    await world.advance(1_000)
+    const echo = await server.connection()
+    const request = await echo.expectConnect()
+    echo.raw(encodeFrame((writer) => ConnectRequest.write(writer, request)))
+    await world.advance(1_000)
+    expect([echo.isClosed, session.signal.aborted]).toEqual([true, false])
+    await server.accept()
+    expect(zk.session).toBe(session)
   })
 
   test('ZooKeeper pauses no longer before a next session for what the first handshakes of earlier ones said', async () => {

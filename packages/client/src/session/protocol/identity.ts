@@ -1,6 +1,7 @@
 // The id, the password and the timeout by which servers know the session, and the handshake that sends or changes them.
 import { connectFrame } from '../requests/internal-requests.ts'
-import { readConnectResponse } from './incoming.ts'
+import { ProtocolError } from '@zk/wire'
+import { assertNoEcho, readConnectResponse } from './incoming.ts'
 import type { SessionConfig } from './config.ts'
 import { DetachedSession } from './detached-session.ts'
 
@@ -20,6 +21,8 @@ export class Identity {
   /** The shortest timeout that the session ever had, in ms; 0 if it was resumed with credentials without it. */
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
+  /** The ConnectRequest of the present connection. */
+  #request: Uint8Array = new Uint8Array(0)
   /**
    * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After a local
    * session the client requests a new session from the next server (ClientCnxn.seenRwServerBefore).
@@ -54,7 +57,8 @@ export class Identity {
     // Never request less than the shortest timeout so far. A server may execute this request late, when the client has given
     // up. Another client that has resumed the session would then rely on a longer timeout than the session has.
     const timeOut = this.#isKnownToEnsemble ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
-    return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
+    this.#request = connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
+    return this.#request
   }
 
   /**
@@ -75,8 +79,13 @@ export class Identity {
 
   /** Takes the answer to the ConnectRequest. Throws a `ProtocolError` if it is invalid, or if the server cannot be used. */
   answered(frame: Uint8Array): 'expired' | 'otherSession' | 'readWrite' | 'readOnly' {
+    assertNoEcho(frame, this.#request)
     const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, this.#config.readOnly)
-    if (timeOut <= 0) return 'expired'
+    if (timeOut <= 0) {
+      if (this.#isKnownToEnsemble) return 'expired'
+      // Servers answer only a request for an old session in this way (ZooKeeperServer.finishSessionInit).
+      throw new ProtocolError(`the request for a new session was answered with a session timeout of ${timeOut} ms`)
+    }
     if (this.#isKnownToEnsemble && sessionId !== this.id) return 'otherSession'
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)

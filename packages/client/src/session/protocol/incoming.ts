@@ -61,8 +61,23 @@ export function readIncoming(body: Reader, tooLarge?: ProtocolError): Incoming {
 /** Whether this length of a frame is the beginning of an alert of TLS: the type, the version 3.x, and half of the length. */
 export const isTlsAlert = (length: number) => length >>> 16 === 0x1503
 
+/** The length of a frame comes before its bytes. */
+const LENGTH_SIZE = 4
+
 /** The size in bytes with an empty password and without `readOnly`, which 3.3 servers leave out. */
 const SHORTEST_CONNECT_RESPONSE = 20
+
+/**
+ * Throws if the answer to a ConnectRequest is the request itself: the port is that of an echo server, or of our own socket
+ * (`isConnectedToItself`). As an answer the request could mean that the session has expired. Both are frames.
+ */
+export function assertNoEcho(answer: Uint8Array, request: Uint8Array): void {
+  const sent = request.subarray(LENGTH_SIZE)
+  if (answer.byteLength < sent.byteLength || sent.byteLength === 0) return
+  if (sent.every((byte, index) => byte === answer[index])) {
+    throw new ProtocolError('the handshake was answered with the request itself: this is no ZooKeeper server')
+  }
+}
 
 /**
  * Decodes and checks the answer to the ConnectRequest. A `timeOut` of 0 or less means that the session has expired. The

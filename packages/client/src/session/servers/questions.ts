@@ -1,6 +1,6 @@
 // What a client asks a server on a connection beside that of its session.
 import { encodeFrame, FrameDecoder, OpCode, ProtocolError, RequestHeader } from '@zk/wire'
-import { readConnectResponse } from '../protocol/incoming.ts'
+import { assertNoEcho, readConnectResponse } from '../protocol/incoming.ts'
 
 export interface Question {
   /** What to write when the connection is open. */
@@ -48,6 +48,7 @@ export function serves(connectRequest: Uint8Array): Question {
       const answer = frames.next()
       frames.keep()
       if (answer === undefined) return undefined
+      assertNoEcho(answer, connectRequest)
       const { timeOut } = readConnectResponse(answer)
       // Other implementations give a new session in place of one that they do not know. Nobody needs it.
       return timeOut > 0 ? { failure: undefined, last: closeSession } : { failure: undefined }
