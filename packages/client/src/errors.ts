@@ -214,6 +214,10 @@ export function isTransient(error: unknown): boolean {
  * without a message.
  */
 export function messageOf(error: Error): string {
+  // A runtime may give another value.
+  if (!(error instanceof Error) && typeof (error as { message?: unknown } | undefined)?.message !== 'string') {
+    return printable(String(error))
+  }
   if (error.message !== '') return printable(error.message)
   return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error.name
 }

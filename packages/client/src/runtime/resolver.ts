@@ -4,8 +4,14 @@ import type { LookupHandler } from './runtime.ts'
 
 /** Looks up all addresses of a host name, IPv4 and IPv6, as the system does. An IP address is its own result. */
 export function resolve(host: string, handler: LookupHandler): void {
-  lookup(host, { all: true }, (error, addresses) => {
-    if (error === null) handler.found(addresses.map(({ address }) => address))
-    else handler.failed(error)
+  // Programs and their tests replace `lookup`, and not all replacements know `all`, or give null for no error.
+  lookup(host, { all: true }, (error: unknown, answer: unknown) => {
+    if (error) return handler.failed(error instanceof Error ? error : new Error(String(error)))
+    const addresses: unknown[] = Array.isArray(answer) ? answer : [answer]
+    handler.found(addresses.map(addressIn) as string[])
   })
+}
+
+function addressIn(answer: unknown): unknown {
+  return typeof answer === 'object' && answer !== null && 'address' in answer ? answer.address : answer
 }

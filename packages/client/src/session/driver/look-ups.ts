@@ -48,11 +48,19 @@ function lookUp(runtime: Runtime, host: string, handler: LookupHandler): void {
   }
   try {
     runtime.resolve?.(host, {
-      found: (addresses) => once(() => handler.found(addresses)),
-      failed: (error) => once(() => handler.failed(error)),
+      found: (addresses) =>
+        once(() => {
+          if (areAddresses(addresses)) handler.found([...new Set(addresses)])
+          else handler.failed(new TypeError(`the look-up of ${host} gave no list of addresses`))
+        }),
+      failed: (error: unknown) => once(() => handler.failed(error instanceof Error ? error : new Error(String(error)))),
     })
   } catch (error) {
     // If the runtime throws, the look-up has failed.
     once(() => handler.failed(error as Error))
   }
+}
+
+function areAddresses(found: unknown): found is readonly string[] {
+  return Array.isArray(found) && found.every((each) => typeof each === 'string' && each !== '')
 }
