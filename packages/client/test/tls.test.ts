@@ -114,6 +114,17 @@ describe('connect with tls', () => {
     expect(asked).toEqual(['localhost'])
   })
 
+  test('connect sends no SNI for a name with an underscore, and looks for it in the certificate', async () => {
+    const asked: unknown[] = []
+    const server = await secure(authority.forHosts('my_zk_1'), (socket) => asked.push(socket.servername))
+    const resolve: Runtime['resolve'] = (_, handler) => queueMicrotask(() => handler.found(['127.0.0.1']))
+    const options = { tls: { ca }, runtime: { ...systemRuntime, resolve }, connectTimeout: 500 }
+    const port = server.split(':')[1]
+    await (await connect(`my_zk_1:${port}`, options)).close()
+    expect(asked).toEqual([false])
+    await expect(connect(`my_zk_2:${port}`, options)).rejects.toThrow('another host name')
+  })
+
   test('connect asks for the host of a fully qualified name without the dot at its end', async () => {
     const asked: unknown[] = []
     const server = await secure(own, (socket) => asked.push(socket.servername))

@@ -1,6 +1,6 @@
 // Opens TCP and TLS connections. No other file does.
 import { connect, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { checkServerIdentity as checkHost, connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { explainEnd, resetFailure, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
@@ -84,6 +84,9 @@ function plainSocket(where: { host: string; port: number }, received: (bytes: Ui
   return connect({ ...where, noDelay: true, keepAlive: true, onread: { buffer: () => buffer, callback } })
 }
 
+/** The names that may be sent as SNI (RFC 6066). */
+const SERVER_NAME = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
+
 /** Throws if node:tls does not accept the options. */
 function secureSocket(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
@@ -91,7 +94,14 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
   // the certificate must be valid for the address.
   const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
   const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: withoutThrowing(checkServerIdentity) }
-  const options: object = { ...named, ...tls, ...checked, ...where }
+  // A JVM refuses a server name with another character, such as `_`. So none is sent, but the certificate must be for the host.
+  const name = named.servername
+  const isRefused = name !== undefined && tls.servername === undefined && !SERVER_NAME.test(name)
+  const check = (checked.checkServerIdentity ?? checkHost) as typeof checkHost
+  const unnamed: ConnectionOptions = isRefused
+    ? { servername: '', checkServerIdentity: (_, certificate) => check(name, certificate) }
+    : {}
+  const options: object = { ...named, ...tls, ...checked, ...unnamed, ...where }
   try {
     const socket = connectTls(options as ConnectionOptions)
     socket.setNoDelay(true)
