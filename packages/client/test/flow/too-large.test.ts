@@ -39,7 +39,8 @@ async function start() {
 describe('A request that may be too large', () => {
   test('ZooKeeper sends a request over 32 KiB alone, until one of half its size was answered on this connection', async () => {
     const { world, zk, connection } = await start()
-    for (const path of ['/a', '/b', '/c']) outcome(zk.setData(path, path === '/a' ? '' : path === '/b' ? large : large.repeat(2).slice(100)))
+    for (const path of ['/a', '/b', '/c'])
+      outcome(zk.setData(path, path === '/a' ? '' : path === '/b' ? large : large.repeat(2).slice(100)))
     outcome(zk.exists('/d'))
     const small = await connection.expect(OpCode.setData)
     await connection.expectNothing()
@@ -139,7 +140,9 @@ describe('A request that may be too large', () => {
 
   test('ZooKeeper sends a backlog in ascending order in two round trips', async () => {
     const { world, zk, connection } = await start()
-    const backlog = Array.from({ length: 300 }, (_, index) => outcome(zk.setData('/a', 'x'.repeat(33_000 + index * 64))))
+    const backlog = Array.from({ length: 300 }, (_, index) =>
+      outcome(zk.setData('/a', 'x'.repeat(33_000 + index * 64))),
+    )
     const trips: number[] = []
     for (let answered = 0; answered < backlog.length; answered += trips.at(-1)!) {
       await world.settle()
@@ -153,25 +156,28 @@ describe('A request that may be too large', () => {
     expect(backlog.every(({ status }) => status === 'fulfilled')).toBe(true)
   })
 
-  test('ZooKeeper tries sizes again in halves when a caller makes its data shorter step by step', async () => {
+  test('ZooKeeper refuses half the size, too, from the fourth loss on, unless it was answered before', async () => {
     const { world, zk, connection, next, synced } = await start()
-    let [at, losses, last] = [connection, 0, outcome(zk.exists('/a'))]
-    at.reply(await at.expect(OpCode.exists), ExistsResponse, { stat: someStat })
-    let size = 1_000_000
-    for (; size > 65_536; size = Math.floor(size * 0.9)) {
-      last = outcome(zk.setData('/a', 'x'.repeat(size)))
-      await world.settle()
-      if (last.status === 'rejected') {
-        expect(last.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false })
-        expect(String(last.error)).toMatch(/sizes from \d+ on are tried again after \d+ ms, because .* had \d+ bytes/)
-        continue
-      }
+    const write = (size: number) => outcome(zk.setData('/a', 'x'.repeat(size)))
+    write(600_000)
+    connection.reply(await connection.expect(OpCode.setData), SetDataResponse, { stat: someStat })
+    await world.settle()
+    let at = connection
+    for (const size of [1_000_000, 900_000, 800_000, 700_000]) {
+      write(size)
       await at.expect(OpCode.setData)
       at = await next(at)
       await synced(at)
-      losses++
     }
-    expect([losses, size]).toEqual([7, expect.any(Number)])
+    const between = write(650_000)
+    write(500_000)
+    const { size } = await at.expect(OpCode.setData)
+    expect(size).toBeLessThan(600_000)
+    await at.expectNothing()
+    expect(between.error).toMatchObject({ code: 'RequestTooLarge', outcomeUnknown: false })
+    expect(String(between.error)).toMatch(
+      /sizes from 6000\d\d on are tried again after \d+ ms, because .* had 7000\d\d bytes/,
+    )
   })
 
   test('ZooKeeper does not count a loss that is older than T', async () => {
