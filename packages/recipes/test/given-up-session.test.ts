@@ -34,6 +34,22 @@ async function giveUp(scene: Scene, zk: ZooKeeper): Promise<void> {
   expect(scene.ensemble.sessions.get(session.id)).toBeDefined()
 }
 
+/** A session that is given up while the view /app holds the lock /lock in it. `next` goes on to the next session. */
+async function givenUpInView() {
+  const scene = new Scene()
+  scene.ensemble.nodes.create('/app')
+  const zk = await scene.client({ sessionTimeout: T })
+  await scene.done(new Lock(zk.withChroot('/app'), '/lock').acquire())
+  const first = zk.session.id
+  await giveUp(scene, zk)
+  const next = async () => {
+    scene.accept()
+    while (zk.session.connection === undefined) await scene.world.advance(1)
+    await scene.world.settle()
+  }
+  return { scene, zk, first, next }
+}
+
 /** The ephemeral nodes of all sessions, but those of writers of counters. */
 const nodesOf = (scene: Scene) => scene.ensemble.nodes.ephemerals()
 
@@ -71,6 +87,30 @@ describe('a session that only its client has given up', () => {
     while (trying[0]!.status === 'pending') await scene.world.advance(1)
     expect(trying[0]!.value?.isHeld()).toBe(true)
     expect(nodesOf(scene)).toEqual(trying[0]!.value!.paths.toSorted())
+  })
+
+  test('Lock.tryAcquire does not see its former contender of a view with another chroot', async () => {
+    const { scene, zk, first, next } = await givenUpInView()
+    // The delete is repeated.
+    scene.ensemble.faults.fail({ op: 'delete', code: 'ThrottledOp' })
+    const trying = outcome(new Lock(zk, '/app/lock').tryAcquire({ timeout: 60_000 }))
+    await next()
+    while (trying.status === 'pending') await scene.world.advance(1)
+    expect(trying.value?.isHeld()).toBe(true)
+    expect(nodesOf(scene)).toEqual([trying.value!.path])
+    expect(scene.ensemble.sessions.get(first)).toBeDefined()
+  })
+
+  test('Lock.tryAcquire does not wait for a former contender of the same path in another chroot', async () => {
+    const { scene, zk, next } = await givenUpInView()
+    scene.ensemble.nodes.create('/other')
+    // The answer comes later, but the server takes requests meanwhile.
+    scene.ensemble.faults.delayReply({ op: 'delete', ms: T })
+    const since = scene.since()
+    const trying = outcome(new Lock(zk.withChroot('/other'), '/lock').tryAcquire({ timeout: 60_000 }))
+    await next()
+    expect(trying.status).toBe('pending')
+    expect(since.asked).toContainEqual(expect.objectContaining({ op: 'getChildren2', path: '/other/lock' }))
   })
 
   test.each(['Lock', 'Semaphore', 'MultiLock'] as const)(
@@ -161,6 +201,22 @@ describe('a session that only its client has given up', () => {
       await scene.world.advance(T)
       expect([releasing.status, nodesOf(scene)]).toEqual(['fulfilled', []])
     }
+  })
+
+  test('ZooKeeper.detach of the next session waits for a lost delete of the former one', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    await scene.done(new Lock(zk, PATH).acquire())
+    const first = zk.session.id
+    await giveUp(scene, zk)
+    scene.ensemble.faults.loseRequest({ op: 'delete', connection: 'reset' })
+    scene.accept()
+    while (zk.session.connection === undefined) await scene.world.advance(1)
+    const detaching = outcome(zk.detach())
+    while (detaching.status === 'pending') await scene.world.advance(1)
+    expect(detaching.status).toBe('fulfilled')
+    expect(nodesOf(scene)).toEqual([])
+    expect(scene.ensemble.sessions.get(first)).toBeDefined()
   })
 
   test('Held.release asks the next session for nothing if a server has said that the session is over', async () => {

@@ -70,3 +70,11 @@ test('Mirror compares 16 nodes at once after a reconnection, whichever of the mi
   expect(Math.max(...most)).toBeGreaterThan(128)
   expect(Math.max(...most)).toBeLessThanOrEqual(WINDOW + 8)
 })
+
+test('Mirror.open resolves for each of many mirrors of a session, one after the other', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  scene.ensemble.nodes.create('/a')
+  // More than the session compares at once at first.
+  for (let count = 0; count < 20; count++) await (await scene.done(Mirror.open(zk, '/a'))).close()
+})

@@ -10,6 +10,8 @@ import {
   SharedLock,
   type ZooKeeper,
 } from '../src/index.ts'
+import { firstLease } from '../src/lease/lease-renewal.ts'
+import { WaitLimit } from '../src/calls/wait-limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
@@ -99,6 +101,27 @@ describe.each(['each', 'one after the other'] as const)('with late answers, %s,'
       expect(granted, `${percent} %`).toBeLessThan(8 * T)
     }
   })
+})
+
+test('firstLease of a grant without a touch is proven by touches of its own, if a lease is possible', async () => {
+  let again = 0
+  for (let percent = 1; percent <= POSSIBLE.each; percent++) {
+    for (const idle of phases) {
+      const scene = new Scene()
+      const path = '/locks/node'
+      scene.ensemble.nodes.create(path)
+      const zk = await scene.client({ sessionTimeout: T })
+      await scene.world.advance(idle)
+      scene.network.latency = () => (percent * T) / 100
+      const grant = { nodes: [{ path, czxid: 1n }], touch: undefined }
+      const onProving = (slowness?: unknown) => void (slowness !== undefined && again++)
+      const options = { limit: new WaitLimit(zk.runtime, {}), onProving }
+      const proving = outcome(Promise.resolve(firstLease(zk, zk.session, grant, {}, options)))
+      await scene.world.advance(3 * T)
+      expect(proving.status, `${percent} %, idle for ${idle} ms`).toBe('fulfilled')
+    }
+  }
+  expect(again).toBeGreaterThan(0)
 })
 
 test('Lock.acquire says how slow answers are for which no lease is possible, in its error and in the log', async () => {
