@@ -2,6 +2,7 @@
 export { onAbort, pause, wasAborted } from './aborts.ts'
 export { throwIfAborted } from './signals.ts'
 export { expecting } from './call-options.ts'
+export { failuresOf } from './failures.ts'
 export { branded, madePrintable } from './errors.ts'
 export { printable } from '@zk/wire'
 export { publish } from './telemetry/diagnostics.ts'

@@ -11,6 +11,7 @@ import {
   type ZooKeeper,
 } from '../src/index.ts'
 import { firstLease } from '../src/lease/lease-renewal.ts'
+import type { Grant } from '../src/queue/contender.ts'
 import { WaitLimit } from '../src/calls/wait-limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
@@ -113,7 +114,7 @@ test('firstLease of a grant without a touch is proven by touches of its own, if 
       const zk = await scene.client({ sessionTimeout: T })
       await scene.world.advance(idle)
       scene.network.latency = () => (percent * T) / 100
-      const grant = { nodes: [{ path, czxid: 1n }], touch: undefined }
+      const grant = { nodes: [{ path, czxid: 1n }], touch: undefined } as unknown as Grant
       const onProving = (slowness?: unknown) => void (slowness !== undefined && again++)
       const options = { limit: new WaitLimit(zk.runtime, {}), onProving }
       const proving = outcome(Promise.resolve(firstLease(zk, zk.session, grant, {}, options)))

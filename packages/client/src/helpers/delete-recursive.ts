@@ -1,3 +1,4 @@
+import { failuresOf } from '../failures.ts'
 import { validatePath } from '@zk/wire'
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
@@ -152,11 +153,11 @@ class Pass {
 
   async #deleteEach(paths: readonly string[]): Promise<void> {
     const options = expecting(this.#options, 'NoNode')
-    const results = await Promise.allSettled(paths.map((path) => this.#zk.delete(path, options)))
+    const failures = await failuresOf(paths.map((path) => this.#zk.delete(path, options)))
     let failure: unknown
-    for (const result of results) {
-      if (result.status === 'fulfilled') continue
-      const error: unknown = result.reason
+    for (const failed of failures) {
+      if (failed === undefined) continue
+      const { error } = failed
       if (wasAborted(error, this.#options.signal)) failure ??= error
       else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
       // The node has a child that another client has created, or that a lost connection has left. Another pass deletes both.

@@ -1,4 +1,5 @@
 // Creates missing nodes above a node.
+import { failuresOf } from '../failures.ts'
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { checkACL, type Data, isBytes } from '../operations/arguments.ts'
@@ -109,10 +110,8 @@ async function makeOnce(
 ): Promise<unknown[]> {
   const all = async (mode: PathMode) => {
     const making = paths.map((path) => makeNode(path, mode, Math.max(0, timeLeft(limit))))
-    const results = await Promise.allSettled(making)
-    return results.map((each) =>
-      each.status === 'fulfilled' ? undefined : unlessNodeExists(each.reason, limit.signal),
-    )
+    const failed = await failuresOf(making)
+    return failed.map((failure) => failure && unlessNodeExists(failure.error, limit.signal))
   }
   const failures = await all(mode)
   // Servers before 3.5.1 do not know containers. They answer Unimplemented, and from 3.4.6 on they also close the connection,

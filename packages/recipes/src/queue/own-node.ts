@@ -1,6 +1,6 @@
 // A node of ours: what is known of it, and how it is deleted.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { pause } from '@zk/client/internal'
+import { failuresOf, pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
 import { cleanupSessionOf, inCleanupSession } from '../calls/cleanup-session.ts'
@@ -55,8 +55,9 @@ async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly P
   } catch {
     // One is gone, or the answer is lost: each by itself then.
   }
-  const results = await Promise.allSettled(nodes.map(({ folder, path }) => deleteOwn(folder, session, path)))
-  for (const result of results) if (result.status === 'rejected') throw result.reason
+  const failures = await failuresOf(nodes.map(({ folder, path }) => deleteOwn(folder, session, path)))
+  const first = failures.find((failure) => failure !== undefined)
+  if (first !== undefined) throw first.error
 }
 
 /**
