@@ -116,3 +116,10 @@ test('madePrintable leaves what it cannot change, and ends at an error that is i
   expect(madePrintable(own)).toMatchObject({ message: ESCAPED, stack: expect.stringContaining(`Error: ${ESCAPED}`) })
   for (const value of [undefined, null, EVIL, { message: 1 }]) expect(madePrintable(value)).toBe(value)
 })
+
+test('madePrintable escapes a message that has the patterns of String.replace', () => {
+  const error = madePrintable(new Error("bad \u001b[2J name $& $' $` $$ in certificate"))
+  const escaped = "bad \\u001b[2J name $& $' $` $$ in certificate"
+  expect(error).toMatchObject({ message: escaped, stack: expect.stringContaining(`Error: ${escaped}\n`) })
+  expectEscaped([error.message, error.stack!])
+})

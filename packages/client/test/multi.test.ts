@@ -12,6 +12,7 @@ import {
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Chroot } from '../src/chroot.ts'
+import { sizeInMulti } from '../src/operations/batch.ts'
 import { multi } from '../src/operations/multi.ts'
 import { op, type Op } from '../src/operations/ops.ts'
 import { prepare } from '../src/operations/operation.ts'
@@ -187,4 +188,13 @@ describe('multi', () => {
     expect(requestOf(check, check).ops).toHaveLength(2)
     expect(check.encode(new Chroot())).toEqual({ type: OpCode.check, request: { path: '/a', version: 1 } })
   })
+})
+
+test('sizeInMulti counts the bytes of paths and chroots in UTF-8', () => {
+  const sizeOf = (chroot: string, path: string) => sizeInMulti({ chroot }, path) - sizeInMulti({ chroot: '/' }, '/')
+  for (const character of ['\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\ufffd', '\u{1f600}']) {
+    const { byteLength } = new TextEncoder().encode(character)
+    expect([character, sizeOf('/', `/${character}`)]).toEqual([character, byteLength])
+    expect([character, sizeOf(`/${character}`, '/')]).toEqual([character, 1 + byteLength])
+  }
 })

@@ -2,6 +2,7 @@
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type Logger } from '../src/index.ts'
+import { internalsOf } from '../src/session-internals.ts'
 import { connected, FakeServer, nodeData, outcome, VirtualWorld } from './support/index.ts'
 
 const T = 30_000
@@ -118,3 +119,23 @@ test('ZooKeeper logs once that every server closes the connection, also when its
   expect(warnings.filter((message) => message.startsWith('zk: every'))).toEqual([every])
   expect(zk.state).toMatchObject({ name: 'disconnected', ensembleBehind: false })
 })
+
+test.each(['an earlier request', 'its heartbeat'])(
+  'SessionDriver.touch resolves if the connection is lost before %s is answered',
+  async (what) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    connection.answersPings = false
+    if (what === 'an earlier request') {
+      void outcome(zk.getData('/a'))
+      await connection.expect(OpCode.getData)
+    }
+    const touching = outcome(internalsOf(zk.session).touch())
+    if (what === 'its heartbeat') await connection.expectAll(OpCode.ping, OpCode.ping)
+    await connection.expectNothing()
+    expect(touching.status).toBe('pending')
+    connection.rst()
+    await world.settle()
+    expect(touching.status).toBe('fulfilled')
+  },
+)

@@ -1,7 +1,20 @@
 // From one server to another of one's own accord, and to one address of a name after the other.
 import { expect, test } from 'vitest'
+import { deadlines } from '../../src/session/protocol/deadlines.ts'
 import { connectReply } from '../support/machine-frames.ts'
-import { broken, connect, connected, connectRequest, dialing, lost, machineOf, nameOf, T, typesOf } from './machines.ts'
+import {
+  broken,
+  connect,
+  connected,
+  connectRequest,
+  dialing,
+  lost,
+  machineOf,
+  nameOf,
+  T,
+  three,
+  typesOf,
+} from './machines.ts'
 
 const zk2 = { host: 'zk2', port: 2181 }
 
@@ -48,6 +61,35 @@ test('SessionMachine.resolved dials one address, and gives it its part of the ti
   expect(machine.deadline()).toBe(2_000)
   expect(machine.elapse(2_000)).toMatchObject([{ type: 'dial', target: { host: 'zk1' } }])
   expect(new Set(machine.servers.attempts.map(({ address }) => address)).size).toBe(1)
+})
+
+test('SessionMachine.resolved gives an address half an attempt after a slow look-up', () => {
+  const sessionTimeout = 15_000
+  const machine = machineOf({ servers: three, looksUpNames: true, sessionTimeout })
+  machine.elapse(0)
+  const { target } = machine.state as Extract<typeof machine.state, { name: 'resolving' }>
+  const addresses = Array.from({ length: 30 }, (_, index) => `10.0.0.${index + 1}`)
+  machine.resolved(target.host, addresses, 900)
+  const { by } = machine.state as Extract<typeof machine.state, { name: 'dialing' }>
+  expect(by).toBeGreaterThanOrEqual(900 + deadlines.connect({ T: sessionTimeout, servers: 32 }) / 2)
+})
+
+test('SessionMachine.resolved keeps the turn of a server whose look-up was overtaken', () => {
+  const machine = machineOf({ servers: [zk2, { host: 'zk3', port: 2181 }], looksUpNames: true })
+  const resolving = () => (machine.state as Extract<typeof machine.state, { name: 'resolving' }>).target.host
+  machine.elapse(0)
+  const postponed = resolving()
+  machine.elapse(machine.deadline())
+  machine.elapse(machine.deadline())
+  const overtaken = resolving()
+  expect(overtaken).not.toBe(postponed)
+  expect(machine.resolved(postponed, ['10.0.0.1'], 1_500)).toMatchObject([
+    { type: 'dial', target: { host: postponed } },
+  ])
+  expect(machine.resolved(overtaken, ['10.0.0.2'], 1_600)).toEqual([])
+  machine.elapse(machine.deadline())
+  const next = { host: overtaken, address: '10.0.0.2' }
+  expect(machine.elapse(machine.deadline())).toMatchObject([{ type: 'dial', target: next }])
 })
 
 test('SessionMachine.resolved changes nothing of an established connection', () => {

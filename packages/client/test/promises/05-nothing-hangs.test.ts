@@ -353,6 +353,22 @@ describe('A call and its signal', () => {
     expect(sent.error).toEqual({ my: 'reason' })
   })
 
+  test.each([null, false, 0, ''])(
+    'ZooKeeper rejects with the reason %j of a signal aborted before or during a call',
+    async (reason) => {
+      const world = new VirtualWorld()
+      const { zk, connection } = await connected(world)
+      const controller = new AbortController()
+      const during = outcome(zk.getData('/a', { signal: controller.signal }))
+      await connection.expect(OpCode.getData)
+      controller.abort(reason)
+      const before = outcome(zk.getData('/a', { signal: controller.signal }))
+      await world.settle()
+      expect([during.status, during.error]).toEqual(['rejected', reason])
+      expect([before.status, before.error]).toEqual(['rejected', reason])
+    },
+  )
+
   test('ZooKeeper sends nothing where the signal is aborted already', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

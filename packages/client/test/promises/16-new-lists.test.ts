@@ -1,17 +1,19 @@
 // A new list of servers replaces what works when it works itself, and not before.
 import { inspect } from 'node:util'
-import { GetDataResponse, OpCode } from '@zk/wire'
+import { encodeFrame, GetDataResponse, OpCode, RequestHeader } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type Logger } from '../../src/index.ts'
 import {
   connected,
   type FakeConnection,
   FakeServer,
+  handshakeFrame,
   NamedWorld,
   nodeData,
   outcome,
   VirtualWorld,
 } from '../support/index.ts'
+import { isTrial } from '../support/fake-server.ts'
 
 const T = 30_000
 const dialed = (world: VirtualWorld, from = 0) => world.dials.slice(from).map(({ server }) => server)
@@ -182,6 +184,31 @@ describe('A list that does not work', () => {
     await world.settle()
     expect([closing.status, world.timers]).toEqual(['fulfilled', 0])
   })
+})
+
+test('ZooKeeper closes a session that a trial was given before it hangs up', async () => {
+  const world = new VirtualWorld()
+  const { zk } = await connected(world, { sessionTimeout: T })
+  const seen: (string | number[])[] = []
+  world.listen('zk2:2181', {
+    dialed: (link) => {
+      // The trial is the first connection.
+      if (seen.length > 0) return
+      link.open({
+        received: (segment) => {
+          if (!isTrial(segment)) return seen.push([...segment])
+          seen.push('trial')
+          const passwd = new Uint8Array(16)
+          return link.deliver(handshakeFrame({ timeOut: T, sessionId: 9n, passwd, readOnly: false }))
+        },
+        closed: () => seen.push('closed'),
+      })
+    },
+  })
+  zk.updateServers('zk2:2181')
+  await world.settle()
+  const closeSession = [...encodeFrame((writer) => RequestHeader.write(writer, { xid: 1, type: OpCode.closeSession }))]
+  expect(seen.slice(0, 3)).toEqual(['trial', closeSession, 'closed'])
 })
 
 describe('The connect string', () => {

@@ -1,8 +1,9 @@
 // Look-ups that take long, fail or never end cost no session while addresses are known, and delay a connection by no more
 // than their own time and a second.
+import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type LookupHandler } from '../../src/index.ts'
-import { FakeServer, NamedWorld, outcome } from '../support/index.ts'
+import { FakeServer, NamedWorld, nodeData, outcome } from '../support/index.ts'
 
 const T = 12_000
 const HOSTS = ['zk1', 'zk2', 'zk3']
@@ -128,6 +129,38 @@ describe('Name servers that are away', () => {
       const next = servers.find(({ address }) => address === world.dials.at(-1)!.server)!
       await next.accept()
       expect([zk.session.id, zk.state.name]).toEqual([id, 'connected'])
+    }
+  })
+
+  test('ZooKeeper still dials a fallback whose name it has learned on reconnection', async () => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const { world, servers } = worldOf(seed, 1)
+      const connecting = outcome(connect(LIST, { runtime: world, sessionTimeout: T }))
+      await world.advance(100)
+      const own = servers.findIndex(({ address }) => address === world.dials.at(-1)!.server)
+      const fallback = (own + 1) % HOSTS.length
+      const { address } = servers[fallback]!
+      world.names.delete(HOSTS[fallback]!)
+      const connection = await servers[own]!.accept()
+      const zk = connecting.value
+      await world.advance(100)
+      world.names.set(HOSTS[fallback]!, [`10.0.0.${fallback + 1}`])
+      // The list of the ensemble has a server that is down, and the fallback no more.
+      world.names.set('zk4', ['10.0.0.4'])
+      void outcome(zk.followServers())
+      const lines = [`server.1=${HOSTS[own]}:2888:3888;2181`, 'server.4=zk4:2888:3888;2181', 'version=100000000']
+      connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(lines.join('\n')))
+      await world.advance(100)
+      connection.rst()
+      await world.advance(2_000)
+      const again = await servers[own]!.accept()
+      await world.advance(100)
+      world.names.clear()
+      servers[own]!.swallow()
+      again.rst()
+      const { length } = world.dials
+      await world.advance(T)
+      expect(world.dials.slice(length).map(({ server }) => server)).toContain(address)
     }
   })
 
