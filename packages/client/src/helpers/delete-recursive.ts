@@ -164,7 +164,7 @@ class Pass {
       else if (KeeperError.is(error, 'NotEmpty')) this.left ??= error
       else if (!KeeperError.is(error, 'NoNode')) failure ??= error
     }
-    this.#done(results.filter(({ status }) => status === 'fulfilled').length)
+    this.#done(failures.filter((failed) => failed === undefined).length)
     if (failure !== undefined) throw failure
   }
 }
