@@ -6,7 +6,10 @@ import type { LookupHandler } from './runtime.ts'
 export function resolve(host: string, handler: LookupHandler): void {
   // Programs and their tests replace `lookup`, and not all replacements know `all`, or give null for no error.
   lookup(host, { all: true }, (error: unknown, answer: unknown) => {
-    if (error) return handler.failed(error instanceof Error ? error : new Error(String(error)))
+    if (error)
+      return handler.failed(
+        error instanceof Error ? error : new Error(typeof error === 'string' ? error : 'the look-up failed'),
+      )
     const addresses: unknown[] = Array.isArray(answer) ? answer : [answer]
     handler.found(addresses.map(addressIn) as string[])
   })
