@@ -203,22 +203,6 @@ describe('a session that only its client has given up', () => {
     }
   })
 
-  test('ZooKeeper.detach of the next session waits for a lost delete of the former one', async () => {
-    const scene = new Scene()
-    const zk = await scene.client({ sessionTimeout: T })
-    await scene.done(new Lock(zk, PATH).acquire())
-    const first = zk.session.id
-    await giveUp(scene, zk)
-    scene.ensemble.faults.loseRequest({ op: 'delete', connection: 'reset' })
-    scene.accept()
-    while (zk.session.connection === undefined) await scene.world.advance(1)
-    const detaching = outcome(zk.detach())
-    while (detaching.status === 'pending') await scene.world.advance(1)
-    expect(detaching.status).toBe('fulfilled')
-    expect(nodesOf(scene)).toEqual([])
-    expect(scene.ensemble.sessions.get(first)).toBeDefined()
-  })
-
   test('Held.release asks the next session for nothing if a server has said that the session is over', async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
