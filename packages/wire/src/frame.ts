@@ -5,6 +5,8 @@ import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
+/** No server sends a longer frame: such a length is a mistake. In bytes. */
+const LONGEST_DROPPED = 64 * 1024 * 1024
 const LENGTH_SIZE = 4
 /** ZooKeeper's default of jute.maxbuffer, in bytes. At a longer request a server closes the connection without an answer. */
 export const JUTE_MAXBUFFER = 0xfffff
@@ -84,7 +86,7 @@ export class FrameDecoder {
    * Like `next`, but returns a reader of the body. The reader is valid until the next call of any method, and is used again
    * for other frames. So no object is made for each frame.
    *
-   * With `headSize` a frame over the limit is no error, unless its length looks like text. Only so many of its first bytes are
+   * With `headSize` a frame over the limit is no error, unless its length looks like text or is over 64 MiB. Only so many of its first bytes are
    * read, as soon as they are here, and `tooLarge` is set. The rest is dropped as it comes.
    */
   read(headSize?: number): Reader | undefined {
@@ -144,7 +146,8 @@ export class FrameDecoder {
 
   #length(headSize: number | undefined): number {
     const length = this.#front.reader(0, LENGTH_SIZE).int()
-    if (length >= 0 && (length <= this.#limit || (headSize && !this.#looksLikeText()))) return length
+    if (length >= 0 && (length <= this.#limit || (headSize && length <= LONGEST_DROPPED && !this.#looksLikeText())))
+      return length
     const text = textOf(this.#takeAll(), TEXT_SHOWN)
     this.#failed = true
     if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)

@@ -103,8 +103,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'Timing.openSince',
-          find: 'Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)',
-          replace: 'this.#pingedAt',
+          find: 'Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pings[0] ?? Infinity)',
+          replace: 'this.#pings[0] ?? Infinity',
         },
       ],
     },
