@@ -7,6 +7,7 @@ import { sealsIn } from './seals.ts'
 
 const HEADER_SIZE = 16
 const SHORTEST_HANDSHAKE = 20
+const LONGEST_DROPPED = 64 * 1024 * 1024
 
 interface Frame {
   readonly bytes: Uint8Array
@@ -28,11 +29,16 @@ export class Wiretap {
 
   /** Why no client may go on with this connection; undefined where it may. */
   fault(maxResponseSize: number): string | undefined {
-    const { frames, length } = this.#read()
-    if (length < 0 || length > maxResponseSize) return `a frame of ${length} bytes`
+    const { frames, length, begun } = this.#read()
     const [handshake, ...replies] = frames
+    const isTooLarge = length > maxResponseSize
+    // The rest of a reply that is too large is dropped, if its header is that of the reply that is due.
+    const mayBeReply = handshake !== undefined && length <= LONGEST_DROPPED
+    if (length < 0 || (isTooLarge && !mayBeReply)) return `a frame of ${length} bytes`
     if (handshake === undefined) return undefined
-    return handshakeFault(handshake) ?? this.#orderFault(replies)
+    const hasHeader = isTooLarge && begun.bytes.byteLength >= HEADER_SIZE
+    if (hasHeader && begun.view.getInt32(0) < 0) return `a frame of ${length} bytes`
+    return handshakeFault(handshake) ?? this.#orderFault(hasHeader ? [...replies, begun] : replies)
   }
 
   /** The timeout that the handshake gave, if there was one. */
@@ -81,14 +87,18 @@ export class Wiretap {
     return undefined
   }
 
-  #read(): { readonly frames: Frame[]; readonly length: number } {
+  /** `length` is that of the frame which has begun. */
+  #read(): { readonly frames: Frame[]; readonly length: number; readonly begun: Frame } {
     const stream = joined(this.#chunks)
     const view = new DataView(stream.buffer)
     const frames: Frame[] = []
     for (let at = 0; ;) {
       const length = at + 4 <= stream.byteLength ? view.getInt32(at) : 0
       const end = at + 4 + length
-      if (length < 0 || end > stream.byteLength) return { frames, length }
+      if (length < 0 || end > stream.byteLength) {
+        const start = Math.min(at + 4, stream.byteLength)
+        return { frames, length, begun: { bytes: stream.subarray(start), view: new DataView(stream.buffer, start) } }
+      }
       const bytes = stream.subarray(at + 4, end)
       frames.push({ bytes, view: new DataView(stream.buffer, at + 4, length) })
       at = end
