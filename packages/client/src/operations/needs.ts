@@ -7,7 +7,7 @@ export function needsOf(opCode: number): string | undefined {
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`
 }
 
-/** The same, for an operation that servers still in use may lack; undefined for those that all servers know. */
+/** Like `needsOf`, for an operation that some servers still in use lack; undefined if all servers know it. */
 export function needsOfLater(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name !== undefined && operations[name].since >= '3.5' ? needsOf(opCode) : undefined

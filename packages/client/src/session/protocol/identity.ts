@@ -72,7 +72,7 @@ export class Identity {
     return connectFrame({ lastZxidSeen, timeOut, readOnly: false, sessionId, passwd: NO_PASSWD })
   }
 
-  /** The session does not exist any more, as far as any server will tell. */
+  /** The session is over: no server will answer for it again. */
   expired(): void {
     this.#isKnownToEnsemble = false
   }

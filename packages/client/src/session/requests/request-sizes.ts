@@ -1,6 +1,6 @@
 // Finds out which requests are too long for the servers. A server closes the connection at a request over its jute.maxbuffer: as
 // soon as it has read the length, and without an answer (NIOServerCnxn.readLength). The answers to the requests before it may be
-// lost with the connection, and those behind it are not read. So such a request is recognized only where it is alone in flight:
+// lost with the connection, and requests after it are not read. So it can be recognized only when it is alone in flight:
 //
 // 1. A request over 32 KiB, and over twice the longest that was answered on this connection, is sent alone. So it costs no other
 //    call its answer. From 32 KiB to 1 MiB these are five at most: a backlog in ascending order does not go one per round trip.
