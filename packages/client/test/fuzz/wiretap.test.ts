@@ -33,7 +33,7 @@ describe('Wiretap', () => {
     ['a reply to nothing', [1, 2, 3].map((xid) => replyFrame({ xid })), 'a reply with xid 3 in place of undefined'],
     ['less than a header', [Uint8Array.of(0, 0, 0, 3, 1, 2, 3)], 'a reply of 3 bytes'],
     ['a negative length', [Uint8Array.of(255, 255, 255, 255)], 'a frame of -1 bytes'],
-    ['a length over the limit', [Uint8Array.of(0, 0, 4, 0)], 'a frame of 1024 bytes'],
+    ['a length that no reply has', [Uint8Array.of(5, 0, 0, 0)], 'a frame of 83886080 bytes'],
     ['refused credentials', [replyFrame({ xid: -4, err: 'AuthFailed' })], 'credentials refused with -115'],
     ['the end of the session', [replyFrame({ xid: 1, err: 'SessionExpired' })], 'a reply with err -112'],
   ])('Wiretap.fault finds %s', (_, chunks, fault) => {

@@ -99,7 +99,7 @@ test.each([
   for (const each of watchers) machine.submit(read('/a', { watcher: each }))
   machine.transmit(0)
   const head = replyFrame({ xid: 1 })
-  head.set([0x7f, 0, 0, 0])
+  head.set([1, 0, 0, 0])
   expect(typesOf(machine.received(head, 1))).toEqual(['reject'])
   expect(watchers[0]!.phase).toBe('gone')
   expect(namesIn(machine.transmit(1))).toEqual(then)
