@@ -156,7 +156,7 @@ class Downgrade implements Owner {
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
         await ifMissing((options) => retry(this.#zk, () => this.#zk.sync(path, options)), { session }, undefined)
-        return await this.#exists()
+        if (await this.#exists()) return true
       }
       await throwUnlessTransient(this.#zk, error)
       return false

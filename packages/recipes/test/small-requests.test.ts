@@ -50,6 +50,19 @@ describe('A call that is over the jute.maxbuffer of the servers', () => {
     },
   )
 
+  test('Lock.acquire rejects even if the session expires after the second loss', async () => {
+    const { scene, zk, losses } = await start(64 * KIB)
+    scene.network.latency = () => 5
+    const calling = outcome(new Lock(zk, '/a', { label: large }).acquire())
+    while (losses() < 2) await scene.world.advance(1)
+    scene.refuse()
+    await scene.world.advance(2 * T)
+    for (const member of scene.ensemble.members) member.accept()
+    await scene.world.advance(3 * T)
+    expect(calling.error).toMatchObject({ code: 'RequestTooLarge' })
+    expect(losses()).toBe(2)
+  })
+
   test('Membership.update rejects, and the member keeps what it had', async () => {
     const { scene, zk, held, losses } = await start(64 * KIB)
     const member = await scene.done(new Group(zk, '/a').join({ name: 'a', data: 'small' }))

@@ -2,7 +2,7 @@
 //
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
-import { type ACL, type CallOptions, type Created, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { type ACL, type CallOptions, type Created, isTransient, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../calls/count-as-used.ts'
 import { inCleanupSession } from '../calls/cleanup-session.ts'
@@ -135,7 +135,7 @@ export class ProtectedCreate {
 
   /** The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. */
   async #afterFailure(error: unknown): Promise<OwnNodes | undefined> {
-    if (KeeperError.is(error) && error.outcomeUnknown) {
+    if (KeeperError.is(error) && error.outcomeUnknown && isTransient(error)) {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
