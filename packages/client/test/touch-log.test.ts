@@ -106,6 +106,20 @@ describe('Connection.touchAnsweredBy', () => {
     expect(touches.touchAnsweredBy(world.now() - 1).now).toBe(0)
   })
 
+  test('Connection.touchAnsweredBy is as exact as leases of the shortest timeout need', async () => {
+    const world = new VirtualWorld()
+    const passwd = new Uint8Array(16).fill(1)
+    const session = { id: 0x2an, passwd, shortestTimeout: 3_200 }
+    const { zk, connection } = await connected(world, { session, handshake: { passwd, timeOut: 32_000 } })
+    for (let count = 0; count < 3; count++) {
+      await world.advance(200)
+      void outcome(zk.sync('/'))
+      connection.reply(await connection.expect(OpCode.sync), SyncResponse, { path: '/' })
+      await world.settle()
+    }
+    expect(zk.session.connection!.touchAnsweredBy(world.now()).now).toBe(400)
+  })
+
   test('Connection.touchAnsweredBy counts both pings of a heartbeat', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world, { sessionTimeout: 30_000 })

@@ -339,7 +339,9 @@ export class SessionDriver implements Session {
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
-        this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, this.timeout))
+        // Leases go by the shortest timeout. It is 0 if it is not known: then no lease is possible.
+        const T = this.shortestTimeout === 0 ? this.timeout : this.shortestTimeout
+        this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, T))
         this.telemetry.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
