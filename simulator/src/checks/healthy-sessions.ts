@@ -45,19 +45,23 @@ function stormOf({ history, scenario }: Pick<Played, 'history' | 'scenario'>): n
   return struck?.at ?? Infinity
 }
 
+/** Whether look-ups are slow or fail. Then a client may give up an attempt to connect whose session the servers make afterwards. */
+function mayGiveUpAttempts({ history, scenario }: Pick<Played, 'history' | 'scenario'>): boolean {
+  const isOfNames = history.some((each) => each.type === 'struck' && ofNames.includes(each.fault.type))
+  return isOfNames || scenario.network.lookUp !== undefined
+}
+
 /**
  * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection. Whatever a client does,
  * servers get its pings in time. What it is told of servers makes it leave none that serves. A session that its client closes is
- * left out: `close` ends after T/2, even if calls are in the way of its request. So are sessions where all look-ups are slow: a client
- * may give up an attempt to connect whose session the servers then make.
+ * left out: `close` ends after T/2, even if calls are in the way of its request.
  */
 export function healthySessions(invariant: InvariantId): Check {
   return (played) => {
     const { history, committed } = played
     // In the same ms the fault may be the cause: servers count whole ms.
     const storm = Math.floor(stormOf(played))
-    const hasSlowLookUps = played.scenario.network.lookUp !== undefined
-    const expired = hasSlowLookUps
+    const expired = mayGiveUpAttempts(played)
       ? []
       : committed.filter(({ header, txn }) => txn.type === 'closeSession' && header.cxid === BY_SERVER)
     const closed = new Set(history.map((each) => (each.type === 'closing' ? each.session : undefined)))

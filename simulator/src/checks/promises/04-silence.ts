@@ -30,11 +30,13 @@ function longestAttempt({ T, servers }: Story, client: number, failedRounds: num
 }
 
 function attempt(line: Line, { lines, lookUps }: Term, story: Story): Violation[] {
-  const { client, server, dialed, ended } = line
+  const { client, server, dialed, ended, frames } = line
+  // The answer was another session, which the client closes before it leaves.
+  const parted = frames.find(({ message }) => message?.type === 'request' && message.op === 'closeSession')
   const before = lines.indexOf(line)
   // A look-up that fails is a part of a round, too.
   const failedRounds = lookUps.length > 0 ? before : Math.floor(before / (story.servers(client) ?? 1))
-  const until = ended?.at ?? story.over(client)
+  const until = parted?.at ?? ended?.at ?? story.over(client)
   const by = latest(story, client, dialed.at, longestAttempt(story, client, failedRounds), until)
   return until > by ? [{ invariant: 'P4', at: by, what: `client ${client} still tries ${server}` }] : []
 }
