@@ -1,12 +1,6 @@
 // The checks of several locks can fail: each is shown histories that break its invariant, and one that breaks none.
 import { expect, test } from 'vitest'
-import {
-  deadlocksAreReal,
-  deadlocksHaveOneVictim,
-  eachIsProven,
-  oneHolderOfEach,
-  tokensAreOfNodes,
-} from '../src/checks/locks.ts'
+import { eachIsProven, oneHolderOfEach, tokensAreOfNodes } from '../src/checks/locks.ts'
 import type { Check } from '../src/checks/check.ts'
 import { lockPath } from '../src/play/paths.ts'
 import type { LockName } from '../src/scenario/locks.ts'
@@ -80,41 +74,4 @@ test('eachIsProven (M3) allows no grant beside an older node, nor without a chec
   expect(asked(eachIsProven, behind({ zxid: 3n, at: 40 }))).toEqual(['M3'])
   expect(asked(eachIsProven, behind({ zxid: 3n, at: 20 }).checked(check('b')))).toEqual(['M3'])
   expect(asked(eachIsProven, behind({ zxid: 3n, at: 20 }).checked(check('a')).checked(check('b')))).toEqual([])
-})
-
-const refused = (attempt: number, ...paths: readonly string[]) =>
-  ({
-    type: 'refused',
-    attempt,
-    why: 'error',
-    error: `WouldDeadlockError: ${lockPath('a')} would never be granted: ${paths.join(' waits for ')}, which this same task holds`,
-  }) as const
-
-test('deadlocksAreReal (M4) wants all nodes that an error names at one moment', () => {
-  const cycle = (end: bigint | undefined) => {
-    const draft = new Draft().add(1, attempted(0))
-    draft.node({
-      path: node('a', 1n),
-      czxid: 1n,
-      createdAt: 5,
-      ...(end !== undefined && { end: { zxid: end, at: 9, how: 'deleted' } }),
-    })
-    draft.node({ path: node('b', 3n), czxid: 3n, createdAt: 8 })
-    return draft.add(20, refused(0, node('a', 1n), node('b', 3n)))
-  }
-  expect(asked(deadlocksAreReal, cycle(undefined))).toEqual([])
-  expect(asked(deadlocksAreReal, cycle(4n))).toEqual([])
-  expect(asked(deadlocksAreReal, cycle(2n))).toEqual(['M4'])
-  expect(asked(deadlocksAreReal, new Draft().add(1, attempted(0)).add(20, refused(0)))).toEqual(['M4'])
-})
-
-test('deadlocksHaveOneVictim (M5) allows no two errors of one cycle', () => {
-  const nodes = [node('a', 1n), node('b', 2n)] as const
-  const one = () =>
-    new Draft()
-      .add(1, attempted(0))
-      .add(1, attempted(1))
-      .add(20, refused(0, ...nodes))
-  expect(asked(deadlocksHaveOneVictim, one().add(21, refused(1, node('c', 3n), node('d', 4n))))).toEqual([])
-  expect(asked(deadlocksHaveOneVictim, one().add(21, refused(1, ...nodes.toReversed())))).toEqual(['M5'])
 })

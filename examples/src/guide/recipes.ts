@@ -5,7 +5,7 @@ import {
   Group,
   type Held,
   type LeaderElection,
-  Lock,
+  type Lock,
   type Membership,
   Mirror,
   type MultiHeld,
@@ -13,7 +13,6 @@ import {
   type Semaphore,
   ServiceDiscovery,
   uriOf,
-  WouldDeadlockError,
   type ZooKeeper,
 } from '@zk/recipes'
 
@@ -22,7 +21,6 @@ export {
   followSettings,
   followWorkers,
   importTogether,
-  inTurn,
   joinWorkers,
   lead,
   serveOrders,
@@ -126,22 +124,6 @@ async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
 async function transfer(zk: ZooKeeper, from: string, to: string, move: (held: MultiHeld) => Promise<void>) {
   const both = new MultiLock(zk, [`/locks/accounts/${from}`, `/locks/accounts/${to}`])
   await both.run(move, { timeout: 10_000 })
-}
-// #endregion
-
-// #region deadlock
-/** Takes one lock and then another. Where a second task does the same the other way round, one of the two begins again. */
-async function inTurn(zk: ZooKeeper, first: string, second: string, work: () => Promise<void>): Promise<void> {
-  const detectDeadlocks = {} // this task
-  const outer = new Lock(zk, first, { detectDeadlocks })
-  const inner = new Lock(zk, second, { detectDeadlocks })
-  for (;;) {
-    try {
-      return await outer.run(() => inner.run(work))
-    } catch (error) {
-      if (!WouldDeadlockError.is(error)) throw error
-    }
-  }
 }
 // #endregion
 

@@ -27,14 +27,6 @@ export function checkRecipe(
   checkData('data', options.data)
   if (options.acl !== undefined) checkACL(options.acl)
   checkHoldOptions(options)
-  const { detectDeadlocks } = options
-  if (
-    detectDeadlocks !== undefined &&
-    typeof detectDeadlocks !== 'boolean' &&
-    Object(detectDeadlocks) !== detectDeadlocks
-  ) {
-    throw new TypeError('detectDeadlocks must be true, false, or an object that stands for a task')
-  }
   checkBoolean('reentrant', options.reentrant)
 }
 
@@ -55,7 +47,6 @@ interface AnyRecipeOptions extends HoldOptions {
   readonly data?: Uint8Array | string | undefined
   readonly acl?: readonly ACL[] | undefined
   readonly reentrant?: boolean | undefined
-  readonly detectDeadlocks?: boolean | object | undefined
 }
 
 /** The options of a call; those of a call that only reads, if no others are `known`. */

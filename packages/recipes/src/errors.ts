@@ -136,20 +136,7 @@ export class LockTimeoutError extends Error {
   }
 }
 
-/** A contender in a deadlock: it waits for the next one, or stays until its task has that one. */
-export interface DeadlockStep {
-  /** The path of its node in the ensemble, with the chroot. */
-  readonly path: string
-  /** Its label. */
-  readonly label: string
-  /** The session that its node belongs to. */
-  readonly sessionId: bigint
-}
-
-/**
- * An `acquire` would never be granted: it is inside a `run` of the same re-entrant lock, or it waits, with `detectDeadlocks`, for
- * tasks that wait for what its own task holds. Its place in the queue has been given up.
- */
+/** An `acquire` inside a `run` of the same re-entrant lock: it would never be granted. Nothing was sent. */
 export class WouldDeadlockError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'WouldDeadlockError'
@@ -157,22 +144,20 @@ export class WouldDeadlockError extends Error {
   readonly [deadlockBrand] = true
   /** The path of the lock. */
   readonly path: string
-  /**
-   * The cycle: the first is the contender of this call, each waits for the next, and the last is one of the same task. Empty for a
-   * re-entrant lock.
-   */
-  readonly cycle: readonly DeadlockStep[]
 
-  constructor(path: string, cycle: readonly DeadlockStep[] = []) {
-    super(printable(`${path} ${cycle.length === 0 ? REENTERED : explainCycle(cycle)}`))
+  constructor(path: string) {
+    super(
+      printable(
+        `${path} is held by the run that this acquire is in, and would never be granted: use run, which re-enters`,
+      ),
+    )
     this.path = path
-    this.cycle = cycle.map((step) => inJson({ ...step }))
   }
 
   /** For logs. */
   toJSON(): object {
-    const { name, message, path, cycle } = this
-    return { name, message, path, cycle }
+    const { name, message, path } = this
+    return { name, message, path }
   }
 
   /** True for a `WouldDeadlockError` of any copy of this package in the program. */
@@ -215,17 +200,6 @@ export class PermitsError extends Error {
   static is(error: unknown): error is PermitsError {
     return branded(error, permitsBrand)
   }
-}
-
-const REENTERED = 'is held by the run that this acquire is in, and would never be granted: use run, which re-enters'
-
-function explainCycle([own, ...others]: readonly DeadlockStep[]): string {
-  const last = others.at(-1)!
-  const named = others.slice(0, -1).map(({ path, label, sessionId }) => {
-    const whose = label === '' ? `session ${hex(sessionId)}` : `session ${hex(sessionId)} (${JSON.stringify(label)})`
-    return `${path} of ${whose}`
-  })
-  return `would never be granted: ${own!.path} waits for ${[...named, `${last.path}, which this same task holds`].join(', that for ')}`
 }
 
 function explainPermits(permits: number | undefined, stored: number | Uint8Array | undefined): string {

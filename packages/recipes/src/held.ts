@@ -1,6 +1,5 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import { Task } from './deadlock/task.ts'
 import type { Owner } from './queue/owners.ts'
 import { type OwnNodes, parentOf } from './queue/own-node.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
@@ -42,8 +41,6 @@ export class Held implements AsyncDisposable {
   readonly #terms: HoldTerms
   readonly #watch: OwnNodesWatch
   readonly #keeper: LeaseKeeper
-  /** With `detectDeadlocks`. */
-  readonly #task: Task | undefined
   readonly #kind: string
   readonly #since: number
   /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
@@ -71,9 +68,6 @@ export class Held implements AsyncDisposable {
     this.#since = runtime.now()
     // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
     this.#watch = new OwnNodesWatch(zk, session, this.paths, () => this.isHeld() && this.lose('NodeGone'))
-    const { detection } = terms
-    this.#task = detection && Task.of(session, detection)
-    this.#task?.holds(zk, nodes, detection!.label)
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
@@ -238,7 +232,6 @@ export class Held implements AsyncDisposable {
     if (this.#loss !== undefined) return
     this.#watch.stop()
     this.#keeper.remove(this)
-    this.#task?.lost(this.#zk, this.paths)
     const loss: Loss = { reason, cause, error: undefined }
     this.#loss = loss
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)

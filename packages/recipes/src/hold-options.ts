@@ -39,17 +39,7 @@ export interface Suspension {
   readonly leaseRemaining: number
 }
 
-export interface HoldTerms extends HoldOptions, HoldListeners {
-  readonly detection?: Detection | undefined
-}
-
-/** How deadlocks are looked for. */
-export interface Detection {
-  /** What belongs to the same object, in one session, is of one task. */
-  readonly task: object
-  /** The label of the nodes. */
-  readonly label: string
-}
+export interface HoldTerms extends HoldOptions, HoldListeners {}
 
 export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
   return heldWhile === 'confirmed'

@@ -6,7 +6,6 @@ export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'
 export { BarrierEntry, DoubleBarrier, type DoubleBarrierOptions, type EnterOptions } from './double-barrier.ts'
 export type { RecipeMessages } from './diagnostics.ts'
 export {
-  type DeadlockStep,
   LockLostError,
   LockTimeoutError,
   type LossReason,

@@ -2,7 +2,6 @@ import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from './checks.ts'
-import { checkLabel } from './deadlock/marks.ts'
 import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
@@ -19,35 +18,13 @@ export interface LockOptions extends HoldOptions {
   acl?: readonly ACL[] | undefined
 }
 
-/** The option of locks that look for deadlocks. */
-export interface DeadlockOptions {
-  /**
-   * Whether an `acquire` that waits looks for a deadlock among all that have this option. One member of a cycle rejects with a
-   * `WouldDeadlockError`. With `true` all that this client holds and waits for with this option is one task. If tasks of one
-   * client work side by side, give those of each task an object of its own, `{}` for instance: otherwise a wait of one task, and
-   * a hold that another one is about to release, look like a cycle. The nodes must grant WRITE to this client.
-   * @default false
-   */
-  detectDeadlocks?: boolean | object | undefined
-}
-
-/** @internal For all tasks of a session that have no object of their own. */
-const WHOLE_SESSION = {}
-
 /** @internal The options of the nodes. */
-export function nodeOptionsOf({
-  label = '',
-  detectDeadlocks,
-  ...others
-}: LockOptions & DeadlockOptions): QueueLockOptions {
-  checkLabel(label)
-  if (!detectDeadlocks) return { data: label, ...others }
-  const task = detectDeadlocks === true ? WHOLE_SESSION : detectDeadlocks
-  return { data: label, ...others, detection: { task, label } }
+export function nodeOptionsOf({ label = '', ...others }: LockOptions): QueueLockOptions {
+  return { data: label, ...others }
 }
 
 /** The options of `Lock`. */
-export interface ExclusiveLockOptions extends LockOptions, DeadlockOptions {
+export interface ExclusiveLockOptions extends LockOptions {
   /**
    * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer run, as Curator's
    * mutex does in one thread. Only the outermost run releases the lock. If an inner run goes on after the outer run has ended,
@@ -76,7 +53,7 @@ export class Lock implements Acquirable<Held> {
   readonly #reentrancy: Reentrancy<Held> | undefined
 
   constructor(zk: ZooKeeper, path: string, options: ExclusiveLockOptions = {}) {
-    checkRecipe('Lock', zk, path, options, [...lockOptions, 'reentrant', 'detectDeadlocks'])
+    checkRecipe('Lock', zk, path, options, [...lockOptions, 'reentrant'])
     const { reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.rivals)
     this.path = path

@@ -1,7 +1,7 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkCall, checkRecipe, lockOptions } from './checks.ts'
-import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
+import { type LockOptions, nodeOptionsOf } from './lock.ts'
 import { checkPaths, type MultiLockPath, pathOf } from './multi-lock/paths.ts'
 import { MultiHeld } from './multi-lock/multi-held.ts'
 import type { Entries } from './queue/contender.ts'
@@ -31,9 +31,9 @@ export class MultiLock implements Acquirable<MultiHeld> {
   readonly #queues: readonly Queue[]
   readonly #queueLock: QueueLock<MultiHeld>
 
-  constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions & DeadlockOptions = {}) {
+  constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions = {}) {
     checkPaths(paths)
-    for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options, [...lockOptions, 'detectDeadlocks'])
+    for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options, lockOptions)
     const entries = paths.map((each): Entry => {
       const role = roles[typeof each === 'string' ? 'exclusive' : each.mode]
       return { role, queue: new Queue(zk, pathOf(each), role.rivals) }

@@ -3,7 +3,7 @@ import type { Acquirable } from './acquirable.ts'
 import { checkCall, checkRecipe, lockOptions } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
-import { type DeadlockOptions, type LockOptions, nodeOptionsOf } from './lock.ts'
+import { type LockOptions, nodeOptionsOf } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { reader, writer } from './queue/roles.ts'
 import { within } from './calls/wait-limit.ts'
@@ -32,8 +32,8 @@ export class SharedLock {
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
-  constructor(zk: ZooKeeper, path: string, options: LockOptions & DeadlockOptions = {}) {
-    checkRecipe('SharedLock', zk, path, options, [...lockOptions, 'detectDeadlocks'])
+  constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
+    checkRecipe('SharedLock', zk, path, options, lockOptions)
     this.path = path
     const queue = new Queue(zk, path, reader.rivals)
     const nodeOptions = nodeOptionsOf(options)

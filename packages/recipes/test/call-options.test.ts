@@ -10,9 +10,9 @@ const waiting = 'signal, onQueued, onSuspended, onResumed'
 const looking = 'timeout, signal, repeatThrottled, session'
 
 const constructors: [name: string, make: (zk: ZooKeeper, options: object) => unknown, known: string][] = [
-  ['Lock', (zk, options) => new Lock(zk, PATH, options), `${node}, reentrant, detectDeadlocks`],
-  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options), `${node}, detectDeadlocks`],
-  ['MultiLock', (zk, options) => new MultiLock(zk, [PATH], options), `${node}, detectDeadlocks`],
+  ['Lock', (zk, options) => new Lock(zk, PATH, options), `${node}, reentrant`],
+  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options), node],
+  ['MultiLock', (zk, options) => new MultiLock(zk, [PATH], options), node],
   ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options), node.replace('label', 'data')],
 ]
 

@@ -48,11 +48,7 @@ test('ServiceDiscovery reports an instance that cannot be read without the contr
     expect(error.stack!.replaceAll('\n', '') + error.message).not.toMatch(UNPRINTABLE)
 })
 
-test.each([
-  new WouldDeadlockError('/a', [
-    { path: `/${EVIL}`, label: EVIL, sessionId: 1n },
-    { path: `/b`, label: EVIL, sessionId: 2n },
-    { path: `/c/${EVIL}`, label: EVIL, sessionId: 2n },
-  ]),
-  new BarrierTimeoutError(`/${EVIL}`, 1, 'nobody has come', []),
-])('$name shows what others have written escaped', (error) => expectEscaped(error))
+test.each([new WouldDeadlockError(`/${EVIL}`), new BarrierTimeoutError(`/${EVIL}`, 1, 'nobody has come', [])])(
+  '$name shows what others have written escaped',
+  (error) => expectEscaped(error),
+)

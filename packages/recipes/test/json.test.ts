@@ -35,11 +35,7 @@ test('errors in JSON have all that they say', async () => {
   // What the body of a `run` resolved with may be anything.
   expect(lost.result).toBe(5)
   const reentered = new WouldDeadlockError(PATH)
-  expect(parsed(reentered)).toEqual({ name: 'WouldDeadlockError', message: reentered.message, path: PATH, cycle: [] })
-  const step = { path: `${PATH}/x`, label: 'host-1', sessionId: 0x1fn }
-  expect(parsed(new WouldDeadlockError(PATH, [step, step]))).toMatchObject({
-    cycle: [0, 1].map(() => ({ ...step, sessionId: '0x1f' })),
-  })
+  expect(parsed(reentered)).toEqual({ name: 'WouldDeadlockError', message: reentered.message, path: PATH })
 })
 
 test('contenders, and what is held, are text where JSON knows no number', async () => {

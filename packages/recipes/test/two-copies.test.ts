@@ -31,7 +31,7 @@ const uses: Record<string, (recipes: Recipes, zk: ZooKeeper, scene: Scene) => Pr
     return (await zk.exists('/made')) !== undefined
   },
   'Lock, re-entrant': ({ Lock }, zk) => {
-    const lock = new Lock(zk, PATH, { reentrant: true, detectDeadlocks: true })
+    const lock = new Lock(zk, PATH, { reentrant: true })
     return lock.run(() => lock.run((held) => held.isHeld()))
   },
   'Lock.contenders': async ({ Lock }, zk) => (await new Lock(zk, PATH).contenders()).length === 0,

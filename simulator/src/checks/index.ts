@@ -16,7 +16,7 @@ import { groupChecks } from './group.ts'
 import { mirrorChecks } from './mirror.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
-import { deadlocksAreReal, deadlocksHaveOneVictim, eachIsProven, oneHolderOfEach, tokensAreOfNodes } from './locks.ts'
+import { eachIsProven, oneHolderOfEach, tokensAreOfNodes } from './locks.ts'
 import { oneHolder } from './one-holder.ts'
 import { noOrphans, nothingLeft } from './orphans.ts'
 import { healthySessions } from './healthy-sessions.ts'
@@ -61,7 +61,6 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   ZooKeeper: promises,
   Semaphore: [...checks, atMostPermits, onePermitOneHolder, permitsInOrder],
   MultiLock: ofSeveral,
-  NestedLocks: [...ofSeveral.filter((each) => each !== fencesRise), deadlocksAreReal, deadlocksHaveOneVictim],
   Counter: [...common, nothingLeft, everyWorkerEnds, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
   DoubleBarrier: [

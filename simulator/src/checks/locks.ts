@@ -40,12 +40,12 @@ function pathOfBoth(one: Grant, other: Grant): string | undefined {
 
 /** M2: a grant has a token for each path, the czxid of its node; and all nodes of a `MultiLock` were made by one transaction. */
 export const tokensAreOfNodes: Check = (played) =>
-  attemptsOf(played).flatMap(({ id, granted, task }): Violation[] => {
+  attemptsOf(played).flatMap(({ id, granted }): Violation[] => {
     if (granted === undefined) return []
     const { at, fence, tokens = [] } = granted
     const czxids = nodesOf(granted).map((path) => played.log.lives.get(path)?.czxid)
     const areOfNodes = czxids.every((czxid, index) => czxid === tokens[index])
-    const isOne = task.taking === 'nested' || czxids.every((czxid) => czxid === fence)
+    const isOne = czxids.every((czxid) => czxid === fence)
     if (areOfNodes && isOne) return []
     return [{ invariant: 'M2', at, what: `attempt ${id} has the tokens ${tokens.join()}, not ${czxids.join()}` }]
   })
@@ -55,9 +55,8 @@ export const tokensAreOfNodes: Check = (played) =>
  * the grant were checked by a committed request after the last of them was gone.
  */
 export const eachIsProven: Check = ({ history, log }) =>
-  attemptsOf({ history }).flatMap(({ id, granted, queued, task }): Violation[] => {
-    // Of those that are taken one by one, each is granted by itself.
-    if (granted === undefined || task.taking === 'nested') return []
+  attemptsOf({ history }).flatMap(({ id, granted, queued }): Violation[] => {
+    if (granted === undefined) return []
     const { at, fence } = granted
     const wrong = (what: string): Violation[] => [{ invariant: 'M3', at, what: `attempt ${id} ${what}` }]
     const nodes = nodesOf(granted).map((path) => log.lives.get(path)!)
@@ -76,46 +75,6 @@ function olderThan(node: Life, log: Played['log']): Life[] {
   return [...log.lives.values()].filter(
     (other) => other.owner !== 0n && other.place < node.place && clash(other.path, node.path),
   )
-}
-
-/** What a `WouldDeadlockError` names. */
-interface Named {
-  readonly attempt: number
-  readonly at: number
-  readonly paths: readonly string[]
-}
-
-function deadlocks({ history }: Pick<Played, 'history'>): Named[] {
-  return history.flatMap((each) =>
-    each.type === 'refused' && each.error?.startsWith('WouldDeadlockError')
-      ? [{ attempt: each.attempt, at: each.at, paths: each.error.match(/\/\S+\/_c_[^\s,]+/g) ?? [] }]
-      : [],
-  )
-}
-
-/** M4: an attempt that rejects with a `WouldDeadlockError` was in that cycle: all nodes that it names were there at one moment. */
-export const deadlocksAreReal: Check = (played) =>
-  deadlocks(played).flatMap(({ attempt, at, paths }): Violation[] => {
-    const lives = paths.map((path) => played.log.lives.get(path))
-    const begin = lives.reduce((max, life) => (life !== undefined && life.czxid > max ? life.czxid : max), 0n)
-    const isReal =
-      paths.length >= 2 &&
-      lives.every((life) => life !== undefined && (life.end === undefined || life.end.zxid > begin))
-    return isReal ? [] : [{ invariant: 'M4', at, what: `attempt ${attempt} rejects for ${paths.join(', ')}` }]
-  })
-
-/** M5: a deadlock has one victim. */
-export const deadlocksHaveOneVictim: Check = (played) => {
-  const first = new Map<string, Named>()
-  return deadlocks(played).flatMap((each): Violation[] => {
-    const cycle = [...each.paths].sort().join()
-    const other = first.get(cycle)
-    first.set(cycle, each)
-    if (other === undefined) return []
-    return [
-      { invariant: 'M5', at: each.at, what: `attempts ${other.attempt} and ${each.attempt} reject for one cycle` },
-    ]
-  })
 }
 
 /** The nodes of all paths of a grant. */

@@ -64,7 +64,6 @@ function mayFail({ scenario }: Played, { how, label }: AttemptedTask, error = ''
   if (label !== undefined && /jute\.maxbuffer/.test(error)) return true
   // Another client has changed the number of permits, or an operator has deleted it.
   if (scenario.semaphore?.isStored && /PermitsError|RangeError: count/.test(error)) return true
-  if (scenario.recipe === 'NestedLocks' && /^(WouldDeadlock|LockLost)Error/.test(error)) return true
   return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
 }
 

@@ -100,8 +100,7 @@ export class Contestant {
       case 'Semaphore':
         return permitsOf(new Semaphore(this.#zk!, PATH, { permits }), { count })
       case 'MultiLock':
-      case 'NestedLocks':
-        return locksOf(this.#zk!, taskOf(this.#options), recipe === 'NestedLocks')
+        return locksOf(this.#zk!, taskOf(this.#options))
     }
   }
 

@@ -17,8 +17,6 @@ const contestsOf: Readonly<Record<TaskRecipe, readonly Omit<Contest, 'recipe'>[]
     { name: 'Semaphore of 2, both and one', clients: ['permits', 'permits'], permits: 2, counts: [2, 1] },
     { name: 'Semaphore of 2, three clients', clients: ['permits', 'permits', 'permits'], permits: 2 },
   ],
-  // A deadlock of it needs more steps than a scope allows.
-  NestedLocks: [],
   MultiLock: [
     {
       name: 'MultiLock of 2',

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Mistakes that ours could have had, with several locks at once, and with those that look for deadlocks. */
+/** Mistakes that ours could have had, with several locks at once. */
 export const locksBugs: readonly PlantedBug[] = [
   {
     name: 'a MultiLock makes its nodes one after the other',
@@ -38,27 +38,6 @@ export const locksBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a task that waits looks for a cycle, and does not read for what others wait',
-    recipe: 'NestedLocks',
-    edits: [{ in: 'Search.#say', find: 'node.stat.mzxid < this.#before ? waitsFor : []', replace: '[]' }],
-  },
-  {
-    name: 'every task of a cycle rejects',
-    recipe: 'NestedLocks',
-    edits: [{ in: 'Search.#say', find: 'node.stat.mzxid < this.#before ? waitsFor : []', replace: 'waitsFor' }],
-  },
-  {
-    name: 'only the last node of a task says for what it waits',
-    recipe: 'NestedLocks',
-    edits: [
-      {
-        in: 'Task.#write',
-        find: 'const sayings = [...this.#sayings.values()]',
-        replace: 'const sayings = [...this.#sayings.values()].slice(-1)',
-      },
-    ],
-  },
-  {
     name: 'the line of a contender is that of its node of the same name in another queue',
     recipe: 'MultiLock',
     edits: [
@@ -71,18 +50,6 @@ export const locksBugs: readonly PlantedBug[] = [
         in: 'Line.#turn',
         find: 'this.#linesOfSession.get(this.queue.pathOf(only.name))',
         replace: 'this.#linesOfSession.get(only.name)',
-      },
-    ],
-  },
-  {
-    name: 'a task that waits does not notice that one of its nodes is deleted',
-    recipe: 'NestedLocks',
-    edits: [
-      { in: 'Task.#write', find: 'each.watchOwn()', replace: 'each.path' },
-      {
-        in: 'Contender.#competeInAll',
-        find: 'await (mustWatch ? this.#whileAllExist(reaching) : reaching)',
-        replace: 'await reaching',
       },
     ],
   },

@@ -22,7 +22,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a wake-up is a grant',
     edits: [
       {
-        in: 'Contender.#compete',
+        in: 'Contender.compete',
         find: 'grant ?? this.confirm()',
         replace: 'grant ?? { nodes: this.#nodes, touch: this.#notedNow()?.touch }',
       },

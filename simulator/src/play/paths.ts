@@ -27,7 +27,6 @@ const folders: Readonly<Record<TaskRecipe, readonly string[]>> = {
   LeaderElection: [PATH],
   Semaphore: [LOCKS, LEASES],
   MultiLock: several,
-  NestedLocks: several,
 }
 
 /** The parents of contenders' nodes. The first one numbers them. Clients without tasks use the path itself. */

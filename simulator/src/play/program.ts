@@ -262,8 +262,7 @@ export class Program implements Participant {
       case 'Semaphore':
         return permitsOf(semaphoreOf(this.#zk!, semaphore!, holdOptions), task)
       case 'MultiLock':
-      case 'NestedLocks':
-        return locksOf(this.#zk!, task, recipe === 'NestedLocks', holdOptions)
+        return locksOf(this.#zk!, task, holdOptions)
     }
   }
 

@@ -31,7 +31,6 @@ const programs: Readonly<Record<Workload, MakeProgram>> = {
   LeaderElection: ofTasks('LeaderElection'),
   Semaphore: ofTasks('Semaphore'),
   MultiLock: ofTasks('MultiLock'),
-  NestedLocks: ofTasks('NestedLocks'),
   Counter: ofTasks('Counter'),
   Barrier: ofTasks('Barrier'),
   DoubleBarrier: ofTasks('DoubleBarrier'),

@@ -4,7 +4,7 @@ import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, type Shape } from './fault-kinds.ts'
 import { drawGroup } from './group.ts'
-import { drawLocks, drawNested } from './locks.ts'
+import { drawLocks } from './locks.ts'
 import { drawMirror } from './mirror.ts'
 import {
   type ClientPlan,
@@ -66,14 +66,6 @@ export const drawnWorkloads: Readonly<Record<Workload, DrawnWorkload>> = {
       const random = new Random(setting.seed, 'locks')
       const plans = drawHolders(setting, 'MultiLock')
       return { clients: plans.map((plan) => withEach(plan, () => drawLocks(random))) }
-    },
-  },
-  NestedLocks: {
-    ...ofRecipes,
-    draw(setting) {
-      const random = new Random(setting.seed, 'locks')
-      const plans = drawHolders(setting, 'NestedLocks')
-      return { clients: plans.map((plan) => withEach(withoutTimeouts(plan), () => drawNested(random))) }
     },
   },
   Counter: ofSteps('Counter'),
@@ -164,11 +156,6 @@ function drawHolder({ random, manners, isCrowd, ensemble, sessionTimeout }: Sett
   }
 }
 
-/** Each acquire waits as long as it takes. */
-function withoutTimeouts(plan: ClientPlan): ClientPlan {
-  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(({ timeout: _, ...task }) => task)) }
-}
-
 /** Adds to each task what its recipe needs besides. */
 function withEach(plan: ClientPlan, drawMore: () => Partial<Task>): ClientPlan {
   const withMore = (task: Task): Task => ({ ...task, ...drawMore() })
@@ -234,5 +221,4 @@ const ways: Readonly<Record<TaskRecipe, readonly Task['how'][]>> = {
   LeaderElection: ['acquire', 'terms'],
   Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   MultiLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
-  NestedLocks: ['run'],
 }

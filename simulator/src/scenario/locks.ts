@@ -1,5 +1,4 @@
-// The tasks with several locks, and how they are drawn. `MultiLock` takes them together. `NestedLocks` takes plain locks one by
-// one, with `detectDeadlocks`, some of them beside a `MultiLock`.
+// The tasks with several locks, and how they are drawn.
 import type { Random } from '@zk/testing/internal'
 
 /** One lock of a task. */
@@ -17,10 +16,10 @@ export type LockName = (typeof lockNames)[number]
 
 /** What a task has besides. */
 export interface LocksTask {
-  /** What it acquires, in this order. */
+  /** What it acquires. */
   readonly locks?: readonly LockChoice[]
-  /** How it takes them. */
-  readonly taking?: 'together' | 'plain' | 'nested'
+  /** As a `MultiLock`, or as the one plain lock that it has. */
+  readonly taking?: 'together' | 'plain'
 }
 
 function drawLock(random: Random, name: LockName): LockChoice {
@@ -31,12 +30,6 @@ function drawLock(random: Random, name: LockName): LockChoice {
 export function drawLocks(random: Random): LocksTask {
   const taking = random.chance(0.25) ? 'plain' : 'together'
   return { locks: drawSome(random, taking === 'plain' ? 1 : random.between(1, lockNames.length)), taking }
-}
-
-/** Two or three locks in any order; most tasks take them one by one. */
-export function drawNested(random: Random): LocksTask & { readonly how: 'acquire' } {
-  const taking = random.chance(0.75) ? 'nested' : 'together'
-  return { locks: drawSome(random, random.between(2, 3)), taking, how: 'acquire' }
 }
 
 function drawSome(random: Random, count: number): LockChoice[] {

@@ -11,7 +11,7 @@ import { type Step, stepped } from './steps.ts'
 /** Runs without `--recipe` draw one of these. */
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 /** The recipes whose clients do tasks (`Task`). */
-export const taskRecipes = [...recipes, 'Semaphore', 'MultiLock', 'NestedLocks'] as const
+export const taskRecipes = [...recipes, 'Semaphore', 'MultiLock'] as const
 export type TaskRecipe = (typeof taskRecipes)[number]
 
 /** What the clients of a history do: they use one recipe, or make plain calls. */
@@ -115,7 +115,6 @@ export const kinds: Readonly<Record<Workload, readonly HoldKind[]>> = {
   Mirror: [],
   Semaphore: ['permits'],
   MultiLock: ['locks'],
-  NestedLocks: ['locks'],
 }
 
 interface KindTraits {

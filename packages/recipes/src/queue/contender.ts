@@ -2,9 +2,7 @@
 // one queue.
 import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import { markOf, marksBeside, withMarks } from '../deadlock/marks.ts'
-import { DetectedWait } from '../deadlock/detected-wait.ts'
-import { type HoldOptions, type HoldTerms, isLeased, followerRelayDelayOf } from '../hold-options.ts'
+import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
@@ -18,7 +16,7 @@ import { pinnedTo, retry } from '../calls/retry.ts'
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]
 
-export interface ContenderOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {
+export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait in a queue. `ahead` makes the paths of the contenders ahead, oldest first. */
@@ -52,8 +50,6 @@ export class Contender {
   readonly #lines: readonly Line[]
   readonly #create: ProtectedCreate
   readonly #pinned: ReturnType<typeof pinnedTo>
-  /** With `detectDeadlocks`. */
-  readonly #detected: DetectedWait | undefined
   #entering: Promise<OwnNodes | undefined> | undefined
   #nodes: OwnNodes | undefined
   /** While it waits in several queues. */
@@ -63,26 +59,15 @@ export class Contender {
   constructor(entries: Entries, options: ContenderOptions) {
     const { zk } = entries[0].queue
     const { session } = zk
-    const { remembersAhead, onBlocked, acl, detection } = options
-    const uuid = zk.runtime.uuid()
+    const { remembersAhead, onQueued, onBlocked, data, acl } = options
     this.#zk = zk
     this.session = session
     this.#options = options
     this.#pinned = pinnedTo(session)
-    const onQueued: ContenderOptions['onQueued'] = (ahead) => {
-      this.#detected?.begin(this.#nodes!)
-      options.onQueued(ahead)
-    }
     const ofLine = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
     this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
-    this.#detected = detection && new DetectedWait(zk, session, recipePathsOf(entries), detection)
-    const marks = detection && entries.map(({ queue, role: { kind } }) => markOf(zk, queue.path, { kind, uuid }))
-    const plans = entries.map(({ queue, role: { kind } }, index) => ({
-      queue,
-      kind,
-      data: marks === undefined ? options.data : withMarks(options.data, marksBeside(marks, index)),
-    }))
-    this.#create = new ProtectedCreate(session, uuid, plans, acl)
+    const plans = entries.map(({ queue, role: { kind } }) => ({ queue, kind, data }))
+    this.#create = new ProtectedCreate(session, zk.runtime.uuid(), plans, acl)
   }
 
   /**
@@ -104,10 +89,6 @@ export class Contender {
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
-    return this.#detected === undefined ? this.#compete() : this.#detected.during(this.#compete())
-  }
-
-  #compete(): Promise<Grant> {
     const [line, other] = this.#lines
     if (other !== undefined) return this.#competeInAll()
     return line!.reachFront(
@@ -226,9 +207,7 @@ export class Contender {
     const reaching = Promise.all(this.#lines.map(reach))
     reaching.catch(() => {})
     await entering
-    // With `detectDeadlocks` its nodes are watched already.
-    const mustWatch = this.#isBlocked && this.#detected === undefined
-    const fronts = await (mustWatch ? this.#whileAllExist(reaching) : reaching)
+    const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
   }
 
@@ -295,7 +274,6 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
-    this.#detected?.end()
     this.#ownWatch?.stop()
     for (const line of this.#lines) line.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
@@ -316,10 +294,6 @@ export class Contender {
 /** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
 function grantOf(looks: readonly Pick<Look<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
-}
-
-function recipePathsOf(entries: Entries): string {
-  return entries.map(({ queue }) => queue.recipePath).join(', ')
 }
 
 function checksOf(nodes: OwnNodes): Op<void>[] {

@@ -20,7 +20,7 @@ import { retry } from '../calls/retry.ts'
 import { WaitLimit } from '../calls/wait-limit.ts'
 import { type Subject, Wait, type Waiter } from './wait.ts'
 
-export interface QueueLockOptions extends NodeOptions, HoldOptions, Pick<HoldTerms, 'detection'> {}
+export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
 /** What competes in one session for one call. A `Contender` is one. */
 export interface Competitor extends Owner, Waiter {

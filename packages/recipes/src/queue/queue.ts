@@ -1,7 +1,6 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex, pause } from '@zk/client/internal'
-import { labelOf } from '../deadlock/marks.ts'
 import { report } from '../diagnostics.ts'
 import { callEach } from '../calls/call-each.ts'
 import { ifMissing } from '../calls/if-missing.ts'
@@ -155,8 +154,7 @@ export async function contendersOf(queues: readonly Queue[], options: CallOption
 
 /** Describes a contender by the data and the Stat of its node. Its position is not known. */
 export function contenderInfo(path: string, kind: Kind, node: NodeData): ContenderInfo {
-  const { stat } = node
-  const data = labelOf(kind, node.data)
+  const { data, stat } = node
   return describedInJson({
     path,
     kind: kind.name,
