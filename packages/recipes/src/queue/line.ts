@@ -66,7 +66,13 @@ interface Waiting {
   isOver: boolean
 }
 
-/** The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.) */
+/**
+ * The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.)
+ *
+ * They save a list when a contender waits behind another contender of its own session. If that one was next, nobody was ahead of
+ * it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session takes six
+ * requests in place of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
+ */
 const ofSessions = new WeakMap<Session, Map<string, Line>>()
 
 export class Line {
