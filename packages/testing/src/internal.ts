@@ -1,7 +1,7 @@
 // The parts of a virtual world, for the simulator and the tests of this repository. They may change with any version.
 export { type Clock, WALL_START } from './virtual/clock.ts'
 export { drain, TURNS } from './virtual/drain.ts'
-export type { Link, ServerEnd } from './virtual/link.ts'
+export type { Link } from './virtual/link.ts'
 export { Network, type Observer } from './virtual/network.ts'
 export { Random } from './virtual/random.ts'
 export { Resolver } from './virtual/resolver.ts'
