@@ -188,6 +188,26 @@ describe('a session that only its client has given up', () => {
     expect(nodesOf(scene)).toEqual([])
   })
 
+  test.each(names)('ZooKeeper.detach of the next session waits until the nodes of the %s are deleted', async (name) => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    await scene.done(recipes[name](zk).acquire())
+    const former = zk.session.id
+    await giveUp(scene, zk)
+    // The first delete gets lost with its connection, so the delete is still owed when the session is left.
+    scene.ensemble.faults.loseRequest({ op: name === 'MultiLock' ? 'multi' : 'delete' })
+    scene.network.latency = () => 5
+    scene.accept()
+    while (zk.session.connection === undefined) await scene.world.advance(1)
+    const started = scene.world.now()
+    const detaching = outcome(zk.detach())
+    while (detaching.status === 'pending') await scene.world.advance(1)
+    expect(detaching.status).toBe('fulfilled')
+    expect(scene.world.now() - started).toBeLessThan(T / 2)
+    expect(nodesOf(scene)).toEqual([])
+    expect(scene.ensemble.sessions.get(former)).toBeDefined()
+  })
+
   test('Held.release leaves nothing where its client is detached or closed meanwhile', async () => {
     for (const end of ['detach', 'close'] as const) {
       const scene = new Scene()
