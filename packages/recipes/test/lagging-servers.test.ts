@@ -1,8 +1,9 @@
 // What a server shows that does not apply yet what the others have committed: no recipe goes by it.
 import { describe, expect, test } from 'vitest'
+import type { ConnectionHandler, Runtime } from '@zk/client'
 import { Barrier, DoubleBarrier, LeaderElection, Semaphore, type ZooKeeper } from '../src/index.ts'
 import { laggard, renewedAt, type Role, sceneWith } from './support/laggard.ts'
-import { outcome } from './support/outside.ts'
+import { outcome, type VirtualWorld } from './support/outside.ts'
 
 const PATH = '/import'
 const LAG = 3_000
@@ -63,6 +64,85 @@ describe.each<Role>(['leader', 'follower'])('At a %s that lags', (role) => {
   })
 })
 
+/** Can join what arrives at a client to one segment: the network delivers frame by frame. */
+class Segments {
+  readonly runtime: Runtime
+  /** Undefined: everything is delivered as it arrives. */
+  #held: Uint8Array[] | undefined
+  #deliver: (bytes: Uint8Array) => void = () => {}
+
+  constructor(world: VirtualWorld) {
+    const received = (bytes: Uint8Array, handler: ConnectionHandler) => {
+      if (this.#held === undefined) return handler.received(bytes)
+      this.#deliver = (joined) => handler.received(joined)
+      this.#held.push(bytes.slice())
+    }
+    this.runtime = {
+      now: () => world.now(),
+      wallNow: () => world.wallNow(),
+      setTimer: (delay, callback) => world.setTimer(delay, callback),
+      random: () => world.random(),
+      uuid: () => world.uuid(),
+      dial: (target, handler) =>
+        world.dial(target, {
+          opened: () => handler.opened(),
+          received: (bytes) => received(bytes, handler),
+          drained: () => handler.drained(),
+          lost: (error) => handler.lost(error),
+        }),
+    }
+  }
+
+  /** Holds back what arrives from now on. */
+  hold(): void {
+    this.#held = []
+  }
+
+  /** Delivers everything that was held back, in one segment. */
+  deliver(): void {
+    const joined = Buffer.concat(this.#held!)
+    this.#held = undefined
+    this.#deliver(joined)
+  }
+}
+
+/** The server lags since before the leader changed. `zk`, at another server, has followed both leaders. */
+async function followed() {
+  const { scene, lagging, others } = sceneWith('follower')
+  lagging.refuse()
+  const segments = new Segments(scene.world)
+  const zk = await scene.client({ runtime: segments.runtime })
+  const [one, two] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  const first = await scene.done(new LeaderElection(one, PATH, { data: 'one' }).campaign())
+  const stopping = new AbortController()
+  const seen: (string | undefined)[] = []
+  const following = outcome(
+    (async () => {
+      const { signal } = stopping
+      for await (const { leader, isStale } of new LeaderElection(zk, PATH).leaders({ signal })) {
+        if (!isStale && leader?.label !== seen.at(-1)) seen.push(leader?.label)
+      }
+    })(),
+  )
+  await scene.world.settle()
+  lagging.lag(600_000)
+  const second = outcome(new LeaderElection(two, PATH, { data: 'two' }).campaign())
+  await scene.world.settle()
+  await scene.done(first.release())
+  await scene.world.settle()
+  expect([second.status, seen]).toEqual(['fulfilled', ['one', 'two']])
+  /** The leader goes, which is seen, and then the observer stops. */
+  const end = async () => {
+    void second.value.release()
+    await scene.world.advance(RECONNECTED)
+    expect(seen).toEqual(['one', 'two', undefined])
+    stopping.abort()
+    await scene.world.settle()
+    expect(following.status).toBe('fulfilled')
+  }
+  return { scene, lagging, others, zk, segments, seen, end }
+}
+
 /** The barrier is closed, and the server of `zk` does not show it. */
 async function closedBefore(role: Role, code: 'ThrottledOp' | 'ConnectionLoss') {
   const scene = await laggard(role)
@@ -112,38 +192,35 @@ describe('In the next session, at a server that lags', () => {
   })
 
   test('LeaderElection.leaders does not go back to an earlier leader', async () => {
-    const { scene, lagging, others } = sceneWith('follower')
-    lagging.refuse()
-    const [zk, one, two] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
-    const first = await scene.done(new LeaderElection(one, PATH, { data: 'one' }).campaign())
-    const stopping = new AbortController()
-    const seen: (string | undefined)[] = []
-    const following = outcome(
-      (async () => {
-        const { signal } = stopping
-        for await (const { leader, isStale } of new LeaderElection(zk, PATH).leaders({ signal })) {
-          if (!isStale && leader?.label !== seen.at(-1)) seen.push(leader?.label)
-        }
-      })(),
-    )
-    await scene.world.settle()
-    lagging.lag(600_000)
-    const second = outcome(new LeaderElection(two, PATH, { data: 'two' }).campaign())
-    await scene.world.settle()
-    await scene.done(first.release())
-    await scene.world.settle()
-    expect([second.status, seen]).toEqual(['fulfilled', ['one', 'two']])
+    const { scene, lagging, others, zk, seen, end } = await followed()
     await renewedAt({ scene, lagging, others }, zk, ['getChildren', 'getChildren2', 'sync'])
     await scene.world.advance(RECONNECTED)
     scene.ensemble.faults.clear()
     lagging.catchUp()
     await scene.world.advance(RECONNECTED)
     expect(seen).toEqual(['one', 'two'])
-    void second.value.release()
+    await end()
+  })
+
+  test('LeaderElection.leaders does not go back when its session ends with the reply to its sync', async () => {
+    const { scene, lagging, others, zk, segments, seen, end } = await followed()
+    const { faults } = scene.ensemble
+    const since = scene.since()
+    faults.delayReply({ op: 'sync', ms: 100 })
+    scene.expire(zk)
+    while (!since.ops().includes('sync')) await scene.world.advance(1)
+    // One segment brings the reply to the sync and the end of the session.
+    segments.hold()
+    faults.fail({ op: 'exists', code: 'SessionExpired' })
+    outcome(zk.exists('/'))
+    await scene.world.advance(200)
+    expect(faults.rules).toEqual([])
+    await renewedAt({ scene, lagging, others }, zk, ['getChildren', 'getChildren2', 'sync'], () => segments.deliver())
     await scene.world.advance(RECONNECTED)
-    expect(seen).toEqual(['one', 'two', undefined])
-    stopping.abort()
-    await scene.world.settle()
-    expect(following.status).toBe('fulfilled')
+    faults.clear()
+    lagging.catchUp()
+    await scene.world.advance(RECONNECTED)
+    expect(seen).toEqual(['one', 'two'])
+    await end()
   })
 })

@@ -23,19 +23,20 @@ export async function laggard(role: Role) {
 }
 
 /**
- * The session ends, and the next one begins at another server, where its first calls of these operations are lost. So it comes to
+ * The session ends (by `expire`), and the next one begins at another server, where its first calls of these operations are lost. So it comes to
  * the server that lags before it has seen anything.
  */
 export async function renewedAt(
   { scene, lagging, others }: ReturnType<typeof sceneWith>,
   zk: ZooKeeper,
   lost: readonly FaultOp[],
+  expire = () => scene.expire(zk),
 ): Promise<void> {
   const before = zk.session.id
   for (const { name: member } of others) {
     scene.ensemble.faults.loseRequest({ op: lost, member, times: Infinity, connection: 'reset' })
   }
-  scene.expire(zk)
+  expire()
   for (const each of others) each.accept()
   for (let ms = 0; [before, 0n].includes(zk.session.id) && ms < 3_000; ms++) await scene.world.advance(1)
   lagging.accept()
