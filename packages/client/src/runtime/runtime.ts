@@ -26,6 +26,7 @@ export interface Runtime {
   resolve?: ((host: string, handler: LookupHandler) => void) | undefined
   /**
    * Starts a TCP connection, with TLS if the target has `tls`. Calls methods of `handler`, never before `dial` has returned.
+   * If it throws, the attempt has failed.
    */
   dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
@@ -70,8 +71,11 @@ export interface ConnectionHandler {
 
 /** A connection that the client has dialed. */
 export interface RuntimeConnection {
-  /** Sends the bytes, now or later. False means: write no more before `drained` is called. */
+  /**
+   * Sends the bytes, now or later. False means: write no more before `drained` is called. If it throws, the connection is lost for
+   * that reason, and is closed.
+   */
   write(bytes: Uint8Array): boolean
-  /** Ends the connection at once. The handler is not called any more. */
+  /** Ends the connection at once. The handler is not called any more. The client calls it once at most, and ignores its errors. */
   close(): void
 }

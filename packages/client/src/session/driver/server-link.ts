@@ -1,8 +1,9 @@
 // The access of a session to servers. It has at most one connection, and one probe (which asks a server something) at a time.
-import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '../../runtime/runtime.ts'
+import type { ConnectionHandler, Runtime } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
-import type { Question, Verdict } from '../servers/questions.ts'
+import type { Question } from '../servers/questions.ts'
 import type { Target } from '../servers/server-picker.ts'
+import { GuardedConnection } from './guarded-connection.ts'
 import { dialTls } from './tls-dialer.ts'
 
 type Dial = Runtime['dial']
@@ -10,11 +11,11 @@ type Dial = Runtime['dial']
 export class ServerLink {
   readonly #runtime: Runtime
   readonly #dial: Dial
-  #connection: RuntimeConnection | undefined
+  #connection: GuardedConnection | undefined
   #writable = true
   /** The connection that was parted from, and is still open. */
-  #parted: { readonly connection: RuntimeConnection; readonly stopTimer: () => void } | undefined
-  #endProbe = () => {}
+  #parted: { readonly connection: GuardedConnection; readonly stopTimer: () => void } | undefined
+  #probing: GuardedConnection | undefined
 
   constructor(runtime: Runtime, tls: TlsSource | undefined) {
     this.#runtime = runtime
@@ -33,38 +34,31 @@ export class ServerLink {
   }
 
   dial(target: Target, handler: ConnectionHandler): void {
-    let connection: RuntimeConnection | undefined
-    const unlessHungUp = (handle: () => void) => {
-      // A closed connection may still report something.
-      if (this.#connection === connection) handle()
+    const unlessParted = (report: () => void) => {
+      if (this.#connection === connection) report()
     }
-    const lost = (error: Error) => {
-      this.#connection = undefined
-      handler.lost(error)
-    }
+    const connection = new GuardedConnection({
+      opened: () => handler.opened(),
+      received: (bytes) => {
+        this.#endParting(connection)
+        unlessParted(() => handler.received(bytes))
+      },
+      drained: () =>
+        unlessParted(() => {
+          this.#writable = true
+          handler.drained()
+        }),
+      lost: (error) => {
+        this.#endParting(connection)
+        unlessParted(() => {
+          this.#connection = undefined
+          handler.lost(error)
+        })
+      },
+    })
     this.#writable = true
-    try {
-      connection = this.#dial(target, {
-        opened: () => unlessHungUp(() => handler.opened()),
-        received: (bytes) => {
-          this.#endParting(connection)
-          unlessHungUp(() => handler.received(bytes))
-        },
-        drained: () =>
-          unlessHungUp(() => {
-            this.#writable = true
-            handler.drained()
-          }),
-        lost: (error) => {
-          this.#endParting(connection)
-          unlessHungUp(() => lost(error))
-        },
-      })
-      this.#connection = connection
-    } catch (error) {
-      // If the runtime throws, the attempt has failed.
-      lost(error as Error)
-    }
+    this.#connection = connection
+    connection.dial((guarded) => this.#dial(target, guarded))
   }
 
   write(bytes: Uint8Array): void {
@@ -84,8 +78,8 @@ export class ServerLink {
     connection.write(bytes)
   }
 
-  #endParting(connection: RuntimeConnection | undefined): void {
-    if (this.#parted === undefined || this.#parted.connection !== connection) return
+  #endParting(connection: GuardedConnection): void {
+    if (this.#parted?.connection !== connection) return
     this.#parted.stopTimer()
     this.#parted = undefined
     connection.close()
@@ -99,58 +93,23 @@ export class ServerLink {
 
   /** Asks a server. `answered` is called once, with the failure, or with undefined if the server is what is looked for. */
   probe(target: Target, question: Question, answered: (failure: Error | undefined) => void): void {
-    let isOver = false
-    this.#endProbe = () => {
-      isOver = true
-    }
-    const end = probe(this.#dial, target, question, answered)
-    // The caller's function for TLS options runs in `probe`, and may have called `endProbe`.
-    if (isOver) end()
-    else this.#endProbe = end
-  }
-
-  endProbe(): void {
-    this.#endProbe()
-  }
-}
-
-/**
- * Asks a server on a connection of its own. `answered` is called once. The returned function ends this: then `answered` is
- * not called any more.
- */
-function probe(
-  dial: Dial,
-  target: DialTarget,
-  { bytes, received }: Question,
-  answered: (failure: Error | undefined) => void,
-): () => void {
-  let connection: RuntimeConnection | undefined
-  let isOver = false
-  const end = () => {
-    isOver = true
-    connection?.close()
-  }
-  const answerOnce = ({ failure, last }: Verdict) => {
-    if (isOver) return
-    if (last !== undefined) connection?.write(last)
-    end()
-    answered(failure)
-  }
-  try {
-    connection = dial(target, {
-      opened: () => {
-        if (!isOver) connection?.write(bytes)
-      },
+    const connection = new GuardedConnection({
+      opened: () => void connection.write(question.bytes),
       received: (bytes) => {
-        const verdict = isOver ? undefined : received(bytes)
-        if (verdict !== undefined) answerOnce(verdict)
+        const verdict = question.received(bytes)
+        if (verdict === undefined) return
+        connection.close(verdict.last)
+        answered(verdict.failure)
       },
       drained: () => {},
-      lost: (error) => answerOnce({ failure: error }),
+      lost: answered,
     })
-  } catch (error) {
-    // If the runtime throws, the attempt has failed.
-    answerOnce({ failure: error as Error })
+    this.#probing = connection
+    connection.dial((guarded) => this.#dial(target, guarded))
   }
-  return end
+
+  /** Ends a probe without an answer. */
+  endProbe(): void {
+    this.#probing?.close()
+  }
 }
