@@ -125,6 +125,15 @@ describe('connect with tls', () => {
     await expect(connect(`my_zk_2:${port}`, options)).rejects.toThrow('another host name')
   })
 
+  test('connect asks for a name with an umlaut, and looks for it in the certificate, in its ASCII form', async () => {
+    const asked: unknown[] = []
+    const server = await secure(authority.forHosts('xn--zk-wia.example'), (socket) => asked.push(socket.servername))
+    const resolve: Runtime['resolve'] = (_, handler) => queueMicrotask(() => handler.found(['127.0.0.1']))
+    const options = { tls: { ca }, runtime: { ...systemRuntime, resolve }, connectTimeout: 500 }
+    await (await connect(`zkä.example:${server.split(':')[1]}`, options)).close()
+    expect(asked).toEqual(['xn--zk-wia.example'])
+  })
+
   test('connect asks for the host of a fully qualified name without the dot at its end', async () => {
     const asked: unknown[] = []
     const server = await secure(own, (socket) => asked.push(socket.servername))

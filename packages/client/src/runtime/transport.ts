@@ -87,12 +87,18 @@ function plainSocket(where: { host: string; port: number }, received: (bytes: Ui
 /** The names that may be sent as SNI (RFC 6066). */
 const SERVER_NAME = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
 
+/** A name with other characters than ASCII in the form that DNS and certificates have (`xn--…`). */
+function inAscii(host: string): string {
+  const url = `http://${host}`
+  return /^[\0-\x7f]*$/.test(host) || !URL.canParse(url) ? host : new URL(url).hostname
+}
+
 /** Throws if node:tls does not accept the options. */
 function secureSocket(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
   // node:tls sends no server name (SNI) unless `servername` is set. SNI has no form for an IP address: none is then sent, and
   // the certificate must be valid for the address.
-  const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
+  const named = isIP(host) === 0 ? { servername: inAscii(host).replace(/\.$/, '') } : {}
   const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: withoutThrowing(checkServerIdentity) }
   // A JVM refuses a server name with another character, such as `_`. So none is sent, but the certificate must be for the host.
   const name = named.servername
