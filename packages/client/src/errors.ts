@@ -11,8 +11,8 @@ const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
  * The names of ZooKeeper's error codes, and seven codes of our own: `Closed` (the client was closed), `QueueFull` (too many
- * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `RequestTooLarge` (servers close the connection at so long a request),
- * `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a server
+ * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `RequestTooLarge` (servers close the
+ * connection when they get such a long request), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a server
  * answered with a number that this version does not know: see `number`).
  *
  * A later version may have a name for a number that is `Unknown` now. The number stays the same: `KeeperError.is` accepts it.
@@ -91,8 +91,9 @@ export class KeeperError extends Error {
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /**
    * For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For
-   * `RequestTooLarge`: the size of the request, and when it was not sent: why, and when such sizes are tried again. For `NoUsableServer`: why, and what to do. For `ConnectionLoss`: what servers may lack that close the connection at such a
-   * request each time; undefined if they have taken such requests before.
+   * `RequestTooLarge`: the size of the request; and if it was not sent, why, and when such sizes are tried again. For `NoUsableServer`: why,
+   * and what to do. For `ConnectionLoss`: what a server may lack if it closes the connection each time it gets such a request; undefined if
+   * the servers have answered such requests before.
    */
   readonly needs: string | undefined
 
@@ -336,7 +337,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   QuotaExceeded: 'a quota above the node is used up',
   RequestTimeout: 'no answer came in time',
   RequestTooLarge:
-    'the servers close the connection at such a long request; raise their jute.maxbuffer, or store less in one node; ' +
+    'the servers close the connection when they get such a long request; raise their jute.maxbuffer, or store less in one node; ' +
     'with maxRequestSize at their limit, it is refused before it is sent',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:

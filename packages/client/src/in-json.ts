@@ -1,8 +1,8 @@
-// How public objects survive `JSON.stringify`, which throws at a bigint, and copies without their prototype, such as those that
-// test runners send to their parent process:
+// How public objects survive `JSON.stringify`, which throws when it finds a bigint, and copies without their prototype. Test runners
+// send such copies to their parent process.
 //
-// - Plain data has its bigints as usual fields, and a `toJSON` of its own. What is made for each read has it from its class, which
-//   costs less: `inJson` takes a fifth of a microsecond.
+// - Plain data has its bigints as usual fields, and a `toJSON` of its own. Objects that are made for each read have it from their
+//   class, which costs less: `inJson` takes a fifth of a microsecond.
 // - An error has no enumerable bigint.
 import { hex } from './hex.ts'
 
@@ -24,13 +24,13 @@ const descriptor: PropertyDescriptor = {
   configurable: true,
 }
 
-/** JSON makes {} of most errors, and throws at some: that of a certificate has a circle. */
+/** `JSON.stringify` turns most errors into {}, and throws for some: the error of a certificate is circular. */
 function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint') return hex(value)
   return value instanceof Error && !('toJSON' in value) ? value.message : value
 }
 
-/** Sets fields of an error that no copy of its enumerable fields has. */
+/** Sets fields of an error that are not enumerable, so that copies lack them. */
 export function setHidden<Fields extends object>(error: Fields & Error, fields: Partial<Fields>): void {
   for (const [name, value] of Object.entries(fields)) Object.defineProperty(error, name, { value, configurable: true })
 }

@@ -168,7 +168,7 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
 }
 
 /** Its JSON, and copies of its fields, lack the password. */
-const WHAT_DETACH_GAVE = 'what zk.detach() gave, or its text of formatDetachedSession through parseDetachedSession'
+const WHAT_DETACH_GAVE = 'the result of zk.detach(), or of parseDetachedSession'
 
 function checkSession(session: Partial<SessionCredentials> | null): void {
   if (typeof session?.id !== 'bigint' || session.id === 0n) {

@@ -6,8 +6,8 @@ export interface SessionInternals {
   readonly client: object
   /**
    * Whether the session has ended although no server has said so: the client has heard nothing for too long, or a server has
-   * answered with another session. The ensemble may keep it, and its ephemeral nodes, for up to its timeout from the last touch, and
-   * from the last election.
+   * answered with another session. The ensemble may keep it, and its ephemeral nodes, for up to its timeout after the last touch or
+   * the last election.
    */
   readonly mayLiveOn: boolean
   /**

@@ -1,4 +1,4 @@
-// Signals. Programs also pass signals of jsdom, of another realm and of older libraries. So only `aborted`, `reason`,
+// Signals. Programs also pass signals from jsdom, another realm, or older libraries. So only `aborted`, `reason`,
 // `addEventListener` and `removeEventListener` of a signal are used.
 
 /** Throws the reason of the signal if it has aborted. */
@@ -16,10 +16,10 @@ export function isSignal(value: unknown): value is AbortSignal {
   )
 }
 
-/** The reasons of signals that have none. */
+/** Reasons for signals that have no reason of their own. */
 const reasons = new WeakMap<AbortSignal, unknown>()
 
-/** The reason of a signal that has aborted. Signals of older libraries have none: it is the same `AbortError` at each call. */
+/** The reason of a signal that has aborted. For signals of older libraries, which have none, each call returns the same `AbortError`. */
 export function reasonOf(signal: AbortSignal): unknown {
   const reason: unknown = signal.reason === undefined ? reasons.get(signal) : signal.reason
   if (reason !== undefined) return reason

@@ -145,7 +145,7 @@ describe('checkOptions', () => {
     const error = thrownBy(() => check({ session: { id: 5n, passwd: 'secret' } }))
     expect(error).toHaveProperty(
       'message',
-      expect.stringContaining('session.passwd must be a Uint8Array: what zk.detach() gave'),
+      expect.stringContaining('session.passwd must be a Uint8Array: the result of zk.detach()'),
     )
   })
 

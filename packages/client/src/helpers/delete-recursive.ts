@@ -63,7 +63,7 @@ export async function deleteRecursive(
 
 interface Batches {
   readonly concurrency: number
-  /** The limit of a batch, in bytes. It is halved when servers take no batch as long. */
+  /** The limit of a batch, in bytes. It is halved when the servers do not accept a batch of this size. */
   readonly limit: { bytes: number }
 }
 

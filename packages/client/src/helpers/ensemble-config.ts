@@ -11,11 +11,11 @@ export interface ServerConfig {
   /** The addresses for other servers: one, or several if the server has several networks. */
   readonly addresses: readonly ServerAddresses[]
   /**
-   * The address for clients without TLS; undefined if the configuration has none, as where `clientPort` stands in the servers'
-   * static file. `0.0.0.0` stands for all addresses of the server.
+   * The address for clients without TLS; undefined if the configuration has none, for instance because `clientPort` is in the
+   * static file of the servers. `0.0.0.0` stands for all addresses of the server.
    */
   readonly client: ClientAddress | undefined
-  /** The address for clients with TLS, which configurations have from 3.10 on. */
+  /** The address for clients with TLS. Configurations have it from 3.10 on. */
   readonly secureClient: ClientAddress | undefined
 }
 

@@ -23,7 +23,7 @@ interface Follower {
   /** Whether the client uses TLS. */
   readonly isSecure: boolean
   update(servers: readonly ServerAddress[]): void
-  /** Called with the reason if servers are left out, or if a later configuration has none of use. */
+  /** Called with the reason if servers are left out, or if a later configuration has no usable server. */
   ignored(why: string): void
   /** Called with the error if the list is no longer kept up to date. */
   gaveUp(why: unknown): void
@@ -48,7 +48,7 @@ export async function followServers(
   void keepFollowing(client, follower, signal, first)
 }
 
-/** Sets the list. Returns the reason if no server of the configuration is of use. */
+/** Sets the list. Returns the reason if the configuration has no usable server. */
 function take(config: EnsembleConfig, { session }: ConfiguredClient, follower: Follower): string | undefined {
   const port = Number(session.connection?.server.split(':').at(-1))
   const servers = clientAddresses(config, { isSecure: follower.isSecure, port })
@@ -107,7 +107,7 @@ async function readAgain(
   }
 }
 
-/** What counts for the choice of addresses. */
+/** The facts by which addresses are chosen. */
 interface Connecting {
   /** Whether the client uses TLS. */
   readonly isSecure: boolean
@@ -116,11 +116,11 @@ interface Connecting {
 }
 
 /**
- * The addresses at which servers accept this client. If a server listens at all its addresses, the host of its address for
- * other servers is taken. A server without such an address is left out.
+ * The addresses at which servers accept this client. If a server listens at all its addresses, this is the host of its address
+ * for other servers. A server without such an address is left out.
  */
 export function clientAddresses({ servers }: EnsembleConfig, { isSecure, port }: Connecting): ServerAddress[] {
-  // A port may accept both (client.portUnification), which the configuration does not show: but the client uses TLS there.
+  // A port may accept both (client.portUnification). The configuration does not show that, but the client uses TLS there.
   const isUnified = servers.some(({ client }) => client?.port === port)
   const addressOf = ({ client, secureClient }: ServerConfig): ClientAddress | undefined => {
     if (!isSecure) return client
@@ -148,7 +148,7 @@ function whyUnusable({ servers }: EnsembleConfig, isSecure: boolean): string {
     return `it lists only addresses for TLS: connect with the option tls, ${KEEP_YOURSELF}`
   }
   return (
-    'it lists no address for clients, because clientPort stands in the static file of the servers: move the port into the ' +
+    'it lists no address for clients, because clientPort is in the static file of the servers: move the port into the ' +
     `server lines (server.1=zk1:2888:3888;2181), ${KEEP_YOURSELF}`
   )
 }

@@ -22,7 +22,7 @@ export function toBytes(data: Data): Uint8Array {
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
 
-/** Whether the value is a `Uint8Array`, also one of another realm: test runners run tests in a realm of their own. */
+/** Whether the value is a `Uint8Array`, possibly from another realm: test runners run tests in a realm of their own. */
 export function isBytes(value: unknown): value is Uint8Array {
   return (
     value instanceof Uint8Array || (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === BYTES_TAG)
@@ -96,7 +96,7 @@ export function checkBoolean(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
 }
 
-/** Throws unless the option is undefined or a signal, also one of another realm or library. */
+/** Throws unless the option is undefined or a signal, possibly from another realm or library. */
 export function checkSignal(signal: unknown): void {
   if (signal !== undefined && !isSignal(signal)) throw new TypeError('signal must be an AbortSignal')
 }

@@ -7,18 +7,18 @@ export function needsOf(opCode: number): string | undefined {
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`
 }
 
-/** Like `needsOf`, for an operation that some servers still in use lack; undefined if all servers know it. */
+/** Like `needsOf`, for an operation that some servers in use lack; undefined if all servers know it. */
 export function needsOfLater(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name !== undefined && operations[name].since >= '3.5' ? needsOf(opCode) : undefined
 }
 
-/** What servers need for a request of so many bytes. */
+/** What servers need for a request of this size. */
 export function needsOfSize(size: number): string {
   return `it needs a jute.maxbuffer of ${size} bytes or more`
 }
 
-/** Why a request of so many bytes was not sent. */
+/** Why a request of this size was not sent. */
 export function needsOfRefused(bytes: number, { size, from, until }: Refusal, now: number): string {
   const after = Math.ceil(until - now)
   return (

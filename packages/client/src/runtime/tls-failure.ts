@@ -1,4 +1,4 @@
-// Explains why a connection failed, and what to do: most of the reasons are about TLS.
+// Explains why a connection failed, and what to do. Most of the reasons are about TLS.
 
 /** The stage of a connection: before TCP is connected, during the TLS handshake, or after it. */
 export type Stage = 'dialing' | 'handshaking' | 'open'
@@ -63,7 +63,7 @@ function explainAlert(alert: string): string {
   )
 }
 
-/** The codes of a connection that the peer has reset, or has closed while we were writing. */
+/** The error codes if the peer has reset the connection, or has closed it while we were writing. */
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /**
@@ -82,7 +82,7 @@ export const explainEnd = (stage: Stage) => explainClosing('closed', stage)
 function explainClosing(how: 'closed' | 'reset', stage: Stage): string {
   if (stage === 'handshaking') {
     return (
-      // Node reports an end in this stage as ECONNRESET, too.
+      // In this stage Node also reports an end as ECONNRESET.
       `the server closed the connection during the TLS handshake; it may not speak TLS at this port, want a certificate of ` +
       'the client (tls.cert, tls.key), or be a proxy or balancer that reaches no server'
     )

@@ -37,7 +37,7 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   }
   socket.on('connect', () => {
     if (isConnectedToItself(socket))
-      return lose(new Error(`nobody listens at port ${port}: the connection led to itself`))
+      return lose(new Error(`nothing listens on port ${port}: the socket was connected to itself`))
     if (tls !== undefined) stage = 'handshaking'
   })
   socket.on(tls === undefined ? 'connect' : 'secureConnect', () => {
@@ -62,8 +62,8 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
 }
 
 /**
- * Whether both ends are the same socket. The system may give a connection to a port of this machine the same port, if it is
- * one of those for clients and nobody listens there. As long as the connection is open, no server can listen there again.
+ * Whether both ends are the same socket. If nothing listens on a port of this machine, and the port is in the range for clients,
+ * the system may choose it as the local port, too. As long as the connection is open, no server can listen there again.
  */
 function isConnectedToItself({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean {
   return localPort !== undefined && localPort === remotePort && localAddress === remoteAddress
@@ -100,7 +100,7 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
   // the certificate must be valid for the address.
   const named = isIP(host) === 0 ? { servername: inAscii(host).replace(/\.$/, '') } : {}
   const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: withoutThrowing(checkServerIdentity) }
-  // A JVM refuses a server name with another character, such as `_`. So none is sent, but the certificate must be for the host.
+  // A JVM refuses a server name with other characters, such as `_`. Then no name is sent, but the certificate must be for the host.
   const name = named.servername
   const isRefused = name !== undefined && tls.servername === undefined && !SERVER_NAME.test(name)
   const check = (checked.checkServerIdentity ?? checkHost) as typeof checkHost

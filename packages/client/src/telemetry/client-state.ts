@@ -55,7 +55,7 @@ export interface DisconnectedState extends OfSession {
   /**
    * Whether every server has received the handshake and closed the connection without an answer, one after the other. A
    * server does this if it has seen fewer transactions than this session, or if it has no quorum. A proxy or a balancer does it
-   * while it reaches no server. The client is not told which. If this stays true while the servers have a quorum, the ensemble has lost transactions, for instance because a backup was restored. The session
+   * while it reaches no server. The client cannot tell which. If this stays true while the servers have a quorum, the ensemble has lost transactions, for instance because a backup was restored. The session
    * then ends by local expiry.
    */
   readonly ensembleBehind: boolean
@@ -114,7 +114,7 @@ export class StateFeed {
 
   /** Replaces the present state by one with other details. No iterator is notified. */
   amend(state: ClientState): void {
-    // The error gets it, not the state, because programs copy the fields of a state.
+    // The error has the method, not the state, because programs copy the fields of a state.
     if ('error' in state) describeInJson(state.error)
     this.#current = state
   }

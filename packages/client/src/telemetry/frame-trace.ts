@@ -13,7 +13,7 @@ interface Header {
 /** Publishes the frames of one connection in one direction on the channel `zk:frame`: headers and sizes, never bodies. */
 export class FrameTrace {
   readonly #direction: Message['direction']
-  /** Accepts a frame of any length, as the session does. Of a long one it keeps the header only. */
+  /** Accepts a frame of any length, as the session does, but keeps only the header of a long frame. */
   readonly #frames = new FrameDecoder()
   /** The first frame is that of the handshake: it has no header, and contains a password. */
   #isFirst = true

@@ -163,9 +163,9 @@ export class Telemetry {
 
   /** A server of a new list has not passed the trial. */
   unproven({ server, error, isRoundOver }: Unproven, session: SessionInfo): void {
-    this.log('debug', 'a server of the new list is of no use', session, () => ({ tried: server, err: error }))
+    this.log('debug', 'a server of the new list cannot be used', session, () => ({ tried: server, err: error }))
     if (!isRoundOver) return
-    const message = 'no server of the new list is of use, the client stays where it is'
+    const message = 'no server of the new list can be used, the client keeps its server'
     this.log('warn', message, session, () => ({ tried: server, err: error }))
   }
 

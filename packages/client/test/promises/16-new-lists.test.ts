@@ -166,10 +166,10 @@ describe('A list that does not work', () => {
     const { zk } = await connected(world, { logger })
     zk.updateServers('zk2:2181,zk3:2181')
     await world.settle()
-    expect(lines.filter((line) => line.startsWith('debug zk: a server of the new list is of no use'))).toHaveLength(2)
+    expect(lines.filter((line) => line.startsWith('debug zk: a server of the new list cannot be used'))).toHaveLength(2)
     const warnings = lines.filter((line) => line.startsWith('warn'))
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatch(/no server of the new list is of use, the client stays where it is.*ENOTFOUND/s)
+    expect(warnings[0]).toMatch(/no server of the new list can be used, the client keeps its server.*ENOTFOUND/s)
   })
 
   test('ZooKeeper.close ends a trial that is under way', async () => {

@@ -91,7 +91,7 @@ export class ServerLink {
     this.#connection = undefined
   }
 
-  /** Asks a server. `answered` is called once, with the failure, or with undefined if the server is what is looked for. */
+  /** Asks a server. `answered` is called once, with the failure, or with undefined if the session can use the server. */
   probe(target: Target, question: Question, answered: (failure: Error | undefined) => void): void {
     const connection = new GuardedConnection({
       opened: () => void connection.write(question.bytes),

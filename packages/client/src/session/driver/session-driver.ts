@@ -50,7 +50,7 @@ export class SessionDriver implements Session {
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closeCalls: (() => void)[] = []
-  /** Waits for the answers to what was sent by a time. */
+  /** Calls that wait until everything sent by a time is answered. */
   #touching: readonly { readonly sent: number; readonly resolve: () => void }[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
@@ -370,7 +370,7 @@ export class SessionDriver implements Session {
     }
   }
 
-  /** Resolves when everything is answered that was sent by now, or when the connection is lost. */
+  /** Resolves when everything sent by now is answered, or when the connection is lost. */
   #allAnswered(): Promise<void> {
     const sent = this.#now()
     if (this.#connection === undefined || this.#machine.answeredBefore > sent) return Promise.resolve()
@@ -493,8 +493,8 @@ export class SessionDriver implements Session {
 /** The driver of a session that a caller passed. Throws a `TypeError` for any other value. */
 export function driverOf(session: Session): SessionDriver {
   if (session instanceof SessionDriver) return session
-  // A client makes its sessions itself: one of another copy of this package is the session of another client.
+  // A client makes its sessions itself, so a session of another copy of this package belongs to another client.
   const isForeign = typeof (session as Partial<Session> | null)?.waitUntil === 'function'
   const what = isForeign ? 'a session of this client, not of a client of another copy of @zk/client' : 'a Session'
-  throw new TypeError(`session must be ${what}, as zk.session gives it`)
+  throw new TypeError(`session must be ${what}, such as zk.session`)
 }

@@ -7,7 +7,7 @@ import type { EndReason } from '../protocol/states.ts'
 /** Gets the events of a session for the client. */
 export interface SessionListener {
   connected(): void
-  /** Looks a name up, unless that is under way. The answer goes to the driver of the current session. */
+  /** Looks a name up, unless a look-up is under way. The answer goes to the driver of the current session. */
   lookUp(host: string): void
   ended(reason: EndReason): void
   /** Gets all events, and decides nothing. */

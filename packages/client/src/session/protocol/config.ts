@@ -10,7 +10,7 @@ export interface SessionConfig {
   readonly servers: ServerLists
   /** The last known addresses of host names. The client's sessions share them. */
   readonly names: Names
-  /** Chooses servers. If undefined, a `StaticHostProvider` of `servers` does, and the fallbacks of `servers` come after it. */
+  /** Chooses servers. @default a `StaticHostProvider` of `servers`, and after it the fallbacks of `servers` */
   readonly hostProvider: HostProvider | undefined
   /** The session to resume; undefined to begin a new one. */
   readonly resume: SessionCredentials | undefined

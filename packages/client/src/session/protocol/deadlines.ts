@@ -6,9 +6,9 @@ export interface Times {
   readonly servers: number
 }
 
-/** Time for a few round trips across an ocean, with TLS. */
+/** Enough for a few round trips across an ocean, with TLS. */
 const ENOUGH_TO_CONNECT = 1_000
-/** Time for a handshake if the requested T is far below the T that the server will grant. */
+/** Enough for a handshake even if the requested T is far below the T that the server will grant. */
 const SHORTEST_CONNECT = 200
 
 /** The time for look-up, TCP connect and handshake together: see `deadlines.connect`. */
@@ -20,35 +20,35 @@ function connect({ T, servers }: Times, slowRounds = 0): number {
 export const deadlines = {
   /**
    * The time of an attempt: look-up, TCP connect and handshake together. All servers can be tried within T, even if only the
-   * last one answers, unless there are so many that too little would be left for each. What is enough depends on the link, so
-   * it doubles after each round in which an attempt ran out of its time (`slowRounds`, in a row). In the end a client connects
-   * over any link on which a server can be reached within T. The share of T does not double: a session could end while one
-   * dead server has its turn.
+   * last one answers, unless there are so many that each would have too little time. How much is enough depends on the link, so
+   * it doubles after each round in which an attempt ran out of time (`slowRounds`, in a row). In the end a client connects over
+   * any link on which a server can be reached within T. The share of T does not double: otherwise a session could end while the
+   * client waits for one dead server.
    */
   connect,
 
   /**
-   * How long an attempt waits for the look-up of its name. Then it uses the last known addresses; if none are known, it is
-   * the turn of the next server. The look-up goes on. (A dead name server costs 5 s with glibc.) At least half of the time of
-   * the attempt is left to connect.
+   * How long an attempt waits for the look-up of its name. Then it uses the last known addresses. If none are known, the next
+   * server is tried. The look-up goes on. (A dead name server costs 5 s with glibc.) At least half of the time of the attempt
+   * is left to connect.
    */
   lookUp: (times: Times, slowRounds = 0) => Math.min(1_000, connect(times, slowRounds) / 2),
 
-  /** A look-up without an answer for this long counts as lost: another one may begin. Resolvers give up sooner. */
+  /** A look-up that is unanswered for this long counts as lost: another may begin. Resolvers give up sooner. */
   lookUpLost: () => 60_000,
 
-  /** How long a server of a new list may take for the trial. The attempt that follows has as long. */
+  /** How long the trial of a server may take. The attempt to connect that follows may take as long. */
   trial: (times: Times) => connect(times),
 
   /**
-   * A connection counts as dead if for this long neither a whole frame has come nor 64 KiB of a long one. Then T/3 is left to
-   * reach another server.
+   * A connection counts as dead if neither a whole frame nor 64 KiB of a long one has arrived for this long. Then T/3 is left
+   * to reach another server.
    */
   silence: ({ T }: Times) => (T * 2) / 3,
 
   /**
-   * A connection also counts as dead if the oldest request, or a ping, is unanswered for this long, even if frames come. Each
-   * 64 KiB of replies restart this time.
+   * A connection also counts as dead if the oldest request, or a ping, is unanswered for this long, even if frames arrive. Each
+   * 64 KiB of replies restarts this time.
    */
   answer: ({ T }: Times) => (T * 2) / 3,
 
@@ -61,7 +61,7 @@ export const deadlines = {
   /** How long close() waits for the server's answer. Without an answer the ephemeral nodes are deleted after T. */
   close: ({ T }: Times) => T / 2,
 
-  /** How long a connection with a session that is not ours waits for the answer to the closeSession: time for a round trip. */
+  /** How long the client waits for the answer to the closeSession of a session that is not its own: a round trip. */
   farewell: () => 1_000,
 
   /**
@@ -90,8 +90,8 @@ export function backoff(round: number, { T }: Times): number {
 }
 
 /**
- * The pause after the n-th round (from 1) in which no server of a new list has passed the trial. The client is connected
- * meanwhile, and the servers of the list may be out of its reach for ever, so that pauses grow up to a minute.
+ * The pause after the n-th round (from 1) in which no server of a new list has passed the trial. Pauses grow up to a minute: the
+ * client stays connected meanwhile, and may never be able to reach the servers of the list.
  */
 export function trialPause(round: number): number {
   return Math.min(1_000 * 2 ** Math.min(round - 1, 10), 60_000)

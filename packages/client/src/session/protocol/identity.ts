@@ -67,7 +67,7 @@ export class Identity {
    */
   trialFrame(lastZxidSeen: bigint, random: number): Uint8Array {
     const { sessionTimeout: timeOut } = this.#config
-    // Servers disconnect an earlier connection that names the same session. So the last two bytes are drawn.
+    // Servers close an earlier connection that names the same session. So the last two bytes are random.
     const sessionId = BigInt.asIntN(64, TRIAL_SESSION | BigInt(Math.floor(random * 0x10000)))
     return connectFrame({ lastZxidSeen, timeOut, readOnly: false, sessionId, passwd: NO_PASSWD })
   }
@@ -83,7 +83,7 @@ export class Identity {
     const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, this.#config.readOnly)
     if (timeOut <= 0) {
       if (this.#isKnownToEnsemble) return 'expired'
-      // Servers answer only a request for an old session in this way (ZooKeeperServer.finishSessionInit).
+      // Servers answer in this way only if an old session was requested (ZooKeeperServer.finishSessionInit).
       throw new ProtocolError(`the request for a new session was answered with a session timeout of ${timeOut} ms`)
     }
     if (this.#isKnownToEnsemble && sessionId !== this.id) return 'otherSession'

@@ -58,7 +58,7 @@ export function readIncoming(body: Reader, tooLarge?: ProtocolError): Incoming {
   return { type: 'event', event: eventName(type), path: readNamed(eventPath, body) ?? '', zxid }
 }
 
-/** Whether this length of a frame is the beginning of an alert of TLS: the type, the version 3.x, and half of the length. */
+/** Whether this length of a frame is in fact the beginning of a TLS alert: the type, the version 3.x, and half of the length. */
 export const isTlsAlert = (length: number) => length >>> 16 === 0x1503
 
 /** The length of a frame comes before its bytes. */
@@ -69,7 +69,7 @@ const SHORTEST_CONNECT_RESPONSE = 20
 
 /**
  * Throws if the answer to a ConnectRequest is the request itself: the port is that of an echo server, or of our own socket
- * (`isConnectedToItself`). As an answer the request could mean that the session has expired. Both are frames.
+ * (`isConnectedToItself`). Read as an answer, the request could mean that the session has expired.
  */
 export function assertNoEcho(answer: Uint8Array, request: Uint8Array): void {
   const sent = request.subarray(LENGTH_SIZE)
@@ -81,7 +81,7 @@ export function assertNoEcho(answer: Uint8Array, request: Uint8Array): void {
 
 /**
  * Decodes and checks the answer to the ConnectRequest. A `timeOut` of 0 or less means that the session has expired. The
- * answer may be about another session than the requested one.
+ * answer may be about a session that was not requested.
  */
 export function readConnectResponse(frame: Uint8Array, canBeReadOnly = false): TypeOf<typeof ConnectResponse> {
   if (frame.byteLength === REPLY_HEADER_SIZE) {

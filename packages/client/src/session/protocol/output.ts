@@ -6,7 +6,7 @@ import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watc
 
 /** What the driver must do. The driver performs the outputs in their order. */
 export type Output =
-  /** look up the addresses of a name, unless that is under way: see `SessionMachine.resolved` and `unresolved` */
+  /** look up the addresses of a name, unless a look-up is under way: see `SessionMachine.resolved` and `unresolved` */
   | { readonly type: 'lookUp'; readonly host: string }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
@@ -45,7 +45,7 @@ interface Ended {
   readonly byServer: boolean
   /** The server of the connection, even if the connection was not established yet. */
   readonly server: string | undefined
-  /** The error that explains the end: that of the SASL mechanism, or another session in answer to the handshake. */
+  /** Explains the end: the error of the SASL mechanism, or that a server has answered with another session. */
   readonly cause: Error | undefined
 }
 

@@ -194,7 +194,7 @@ export class SessionMachine {
 
   // --- reports of the driver ------------------------------------------------------------------------------------
 
-  /** A look-up has found these addresses. They are for the attempt that waits for them, or else for the next one. */
+  /** A look-up has found these addresses. The attempt that waits for them uses them, or else the next attempt. */
   resolved(host: string, addresses: readonly string[], now: number): readonly Output[] {
     if (addresses.length === 0) return this.unresolved(host, new Error(`${host} has no address`), now)
     this.#names.found(host, addresses)
@@ -202,7 +202,7 @@ export class SessionMachine {
     if (state.name === 'resolving' && state.target.host === host) this.#dialOneOf(state, addresses, now)
     else if (state.name === 'connected') this.#probeResolved(state, host)
     else if (this.servers.found(host, addresses)) {
-      // While no other server is tried, this is the one that is dialed.
+      // Unless another server is being tried, this server is dialed.
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: Math.min(state.until, now) }
       if (state.name === 'resolving') {
         this.servers.postponed(state.target)
@@ -212,7 +212,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** A look-up has failed. The last known addresses will do. */
+  /** A look-up has failed. The last known addresses are used instead. */
   unresolved(host: string, error: Error, now: number): readonly Output[] {
     const state = this.#state
     if (state.name === 'resolving' && state.target.host === host) {
@@ -248,7 +248,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Takes the outcome of a probe: undefined if this server is what the session looks for. */
+  /** Takes the outcome of a probe: undefined if the session can use this server. */
   probed(failure: Error | undefined, target: Target, now: number): readonly Output[] {
     const state = this.#state
     if (state.name !== 'connected' || state.search?.server === undefined) return this.takeOutputs()
@@ -435,8 +435,8 @@ export class SessionMachine {
   #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
     const answer = this.identity.answered(frame)
     if (answer === 'expired') return this.#end('SessionExpired', { byServer: true })
-    // Some servers never say that a session has expired: they give a new one in its place (ClickHouse Keeper). Ours is over, as
-    // far as this server will ever tell. The new one must not stay, so it is closed.
+    // Some servers never answer that a session has expired: they give a new session in its place (ClickHouse Keeper). This server
+    // will never say more, so our session is over. The new session must not stay, so it is closed.
     if (answer === 'otherSession') {
       return this.#end('SessionExpired', {
         cause: new Error(`${server} answered with another session: it does not know this one`),
@@ -562,7 +562,7 @@ export class SessionMachine {
   #lost(error: Error, now: number, byServer: boolean): void {
     const state = this.#state
     if (!('server' in state)) return
-    // The error of a look-up or a connection may have text of a server, such as a name in a certificate.
+    // The error of a look-up or a connection may contain text from a server, such as a name in a certificate.
     madePrintable(error)
     if (isEstablished(state)) {
       this.#outputs.push({ type: 'disconnected', error })
@@ -572,7 +572,7 @@ export class SessionMachine {
     const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)
     if (isLeft || hasLasted) this.servers.lasted()
     else this.servers.failed(state.target, error)
-    // No server of the new list has proven itself, so the session first returns to where it was.
+    // No server of the new list has proven itself, so the session first returns to the server it had.
     if (state.name === 'connected' && state.search?.goal === 'list') this.servers.prefer(serverOf(state.target))
     const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)
     this.#enter('lost', { name: 'waiting', until: now + pause })

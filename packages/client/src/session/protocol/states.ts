@@ -23,7 +23,7 @@ export type Phase =
 export type State =
   /** there is no connection, and the next attempt begins at `until` */
   | { readonly name: 'waiting'; readonly until: number }
-  /** the host name is looked up; without an answer at `by` its last known addresses will do, or it is another server's turn */
+  /** the host name is looked up; at `by` its last known addresses are used, or another server is tried */
   | {
       readonly name: 'resolving'
       readonly server: string

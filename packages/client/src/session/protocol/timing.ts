@@ -7,7 +7,7 @@ import type { ServerPicker } from '../servers/server-picker.ts'
 import type { Identity } from './identity.ts'
 import type { Phase, State } from './states.ts'
 
-/** With so many bytes of replies, a slow link counts as making progress. */
+/** With this many bytes of replies, a slow link counts as making progress. */
 const PROGRESS = 64 * 1024
 
 export interface TimingSources {
@@ -49,8 +49,8 @@ export class Timing {
   }
 
   /**
-   * So many bytes of replies came. A long reply, or many of them, may take longer than all deadlines on a slow link. They would
-   * be the same on the next connection, so this one stays while they come.
+   * This many bytes of replies have arrived. On a slow link a long reply, or many replies, may take longer than all deadlines. The
+   * next connection would be as slow, so this connection stays while replies arrive.
    */
   progressed(bytes: number, now: number): void {
     this.#arrived += bytes
@@ -133,7 +133,7 @@ export class Timing {
     // (ExpiryQueue.update can also shorten the session).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
     const interval = deadlines.ping({ T, servers: 1 })
-    // The answers to these pings may come behind a long reply. Until then the server must hear from the client all the same.
+    // The answers to these pings may come after a long reply. The server must hear from the client meanwhile.
     if (pingedAt !== undefined) return this.#progressAt > pingedAt ? pingedAt + interval : Infinity
     // The last received frame counts, too: if requests are sent but not answered, pings must still leave time for a reply.
     return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + interval
@@ -174,14 +174,14 @@ export class Timing {
     return this.#giveUpAt
   }
 
-  /** By when an attempt must have succeeded that has begun at this time, with a look-up, and dials now. */
+  /** The deadline of an attempt that began at `began`, with a look-up, and dials now. */
   connectBy(began: number, now: number): number {
     const time = deadlines.connect(this.#attemptTimes, this.#of.servers.slowRounds)
-    // The look-up may have found several addresses, each of which has less time than the attempt had with one.
+    // The look-up may have found several addresses. Each of them then has less time than the attempt had before.
     return Math.max(began + time, now + time / 2)
   }
 
-  /** By when the look-up of an attempt that begins now must be answered. */
+  /** The time until which an attempt that begins now waits for its look-up. */
   lookUpBy(now: number): number {
     return now + deadlines.lookUp(this.#attemptTimes, this.#of.servers.slowRounds)
   }

@@ -30,7 +30,7 @@ export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'proto
   return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))
 }
 
-/** A closeSession for a session that is not ours, but that a server has given to our connection. */
+/** A closeSession for a session that is not ours: a server has given it to our connection. */
 export const closeOtherSession = encodeFrame((writer) =>
   RequestHeader.write(writer, { xid: 1, type: OpCode.closeSession }),
 )

@@ -39,7 +39,7 @@ export class RequestPipeline {
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   readonly #sending = (request: Request) => this.watches.sending(request)
-  /** The opcodes that a server has answered, and knows. */
+  /** The opcodes that a server has answered, so it knows them. */
   readonly #answeredOps = new Set<number>()
   /** Whether a write had no reply, or an unreadable one. Then a sync is sent before reads on the next connection. */
   #isSyncPending = false
@@ -154,7 +154,7 @@ export class RequestPipeline {
   /** A connection is established: credentials, watches and a pending sync go before the queue. */
   connected(now: number): void {
     const first = this.watches.connected()
-    // The answer to a sync also shows that the connection works, before a request is sent there that may be too long.
+    // The answer to a sync also shows that the connection works, before a request that may be too long is sent.
     if (this.#sizes.isSuspicious(now)) this.#isSyncPending = true
     if (this.#isSyncPending) first.push(syncRequest(() => (this.#isSyncPending = false)))
     this.#queue.prepend(first)
@@ -178,7 +178,7 @@ export class RequestPipeline {
     if (tooLong !== undefined) this.#refuseWaiting(closed!.at, cause)
   }
 
-  /** Rejects the requests that wait and are too long: each would cost another connection. */
+  /** Rejects waiting requests that are too long: each would cost another connection. */
   #refuseWaiting(now: number, cause: Error): void {
     for (const request of this.#queue.waiting) {
       const needs = this.#refusalOf(request.size, now)
@@ -194,7 +194,7 @@ export class RequestPipeline {
     return refusal && needsOfRefused(size, refusal, now)
   }
 
-  /** What a server may lack that closes the connection at this request; undefined if it has taken such requests. */
+  /** What a server may lack if it closes the connection after this request; undefined if it has answered such requests. */
   #suspicion({ size, opCode }: Request): string | undefined {
     if (this.#sizes.mayBeTooLong(size)) return needsOfSize(size)
     return this.#answeredOps.has(opCode) ? undefined : needsOfLater(opCode)
@@ -277,7 +277,7 @@ export class RequestPipeline {
     const request = this.#queue.oldest
     const phase = request?.phase
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
-      // If it is too large as well, this is no reply at all.
+      // If the frame is too large as well, it is no reply at all.
       throw (
         reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
       )

@@ -1,11 +1,11 @@
-/** How many names are kept. Beyond that the oldest are dropped: a host provider may name others all the time. */
+/** How many names are kept. Then the oldest are dropped: a host provider may return new names all the time. */
 const MOST_NAMES = 1_000
 
 /** The last known addresses of host names. The sessions of a client share them. */
 export class Names {
   readonly #addresses = new Map<string, readonly string[]>()
 
-  /** The addresses that the last look-up has found; undefined if none has found any. */
+  /** The addresses found by the last look-up that found any; undefined if no look-up has. */
   addressesOf(host: string): readonly string[] | undefined {
     return this.#addresses.get(host)
   }

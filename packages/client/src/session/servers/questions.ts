@@ -1,4 +1,4 @@
-// What a client asks a server on a connection beside that of its session.
+// The questions that a client asks a server on a connection beside that of its session.
 import { encodeFrame, FrameDecoder, OpCode, ProtocolError, RequestHeader } from '@zk/wire'
 import { assertNoEcho, readConnectResponse } from '../protocol/incoming.ts'
 
@@ -10,7 +10,7 @@ export interface Question {
 }
 
 export interface Verdict {
-  /** Why the server is not what the client looks for; undefined if it is. */
+  /** Why the client cannot use the server; undefined if it can. */
   readonly failure: Error | undefined
   /** What to write before the connection is closed. */
   readonly last?: Uint8Array
@@ -33,12 +33,12 @@ export function takesWrites(): Question {
   return { bytes: ISRO, received }
 }
 
-/** The largest answer to a ConnectRequest, in bytes: no password is as long. */
+/** The largest answer to a ConnectRequest, in bytes: no password is that long. */
 const LONGEST_ANSWER = 1_024
 
 /**
  * Asks whether the server would accept a handshake. `connectRequest` names a session that cannot exist: a server that serves,
- * and is not behind the client, answers that it has expired, and changes nothing. Any other closes the connection.
+ * and is not behind the client, answers that it has expired, and changes nothing. Any other server closes the connection.
  */
 export function serves(connectRequest: Uint8Array): Question {
   const frames = new FrameDecoder({ limit: LONGEST_ANSWER })
@@ -50,7 +50,7 @@ export function serves(connectRequest: Uint8Array): Question {
       if (answer === undefined) return undefined
       assertNoEcho(answer, connectRequest)
       const { timeOut } = readConnectResponse(answer)
-      // Other implementations give a new session in place of one that they do not know. Nobody needs it.
+      // Other implementations give a new session in place of an unknown one. Nobody needs it.
       return timeOut > 0 ? { failure: undefined, last: closeSession } : { failure: undefined }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error

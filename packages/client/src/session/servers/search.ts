@@ -1,24 +1,24 @@
-// A connected session looks for another server, and asks one after the other on a connection beside its own: a session at a
-// read-only server for one that takes writes, with pauses that grow, as Java's ClientCnxn.pingRwServer does; after a change
-// of the list for one of the new list that serves.
+// A connected session looks for another server. It asks one server after the other, on a connection beside its own. At a read-only
+// server it looks for a server that takes writes, with pauses that grow, as Java's ClientCnxn.pingRwServer does. After a change of
+// the list it looks for a server of the new list that serves.
 import type { ServerAddress } from '@zk/wire'
 import { backoff, deadlines, type Times, trialPause } from '../protocol/deadlines.ts'
 import type { Jitter } from './jitter.ts'
 
 type Phase =
   | { readonly name: 'pausing'; readonly until: number }
-  /** The name of the server is looked up. From `knownAt` on its last known addresses will do. */
+  /** The name of the server is looked up. From `knownAt` on its last known addresses are used. */
   | { readonly name: 'resolving'; readonly server: ServerAddress; readonly by: number; readonly knownAt: number }
   | { readonly name: 'asking'; readonly server: ServerAddress; readonly by: number }
 
-/** What a session looks for: a server that takes writes, or one of the new list. */
+/** What a session looks for: a server that takes writes, or a server of the new list. */
 export type Goal = 'writes' | 'list'
 
 interface SearchOptions {
   readonly jitter: Jitter
-  /** With the number of servers in a round of the search. */
+  /** Its number of servers is that of a round of the search. */
   readonly times: Times
-  /** With the number of servers in a round of attempts to connect. @default times */
+  /** Its number of servers is that of a round of attempts to connect. @default times */
   readonly attempt?: Times
   readonly asked?: number
 }
@@ -28,7 +28,7 @@ export class Search {
   readonly #jitter: Jitter
   readonly #times: Times
   readonly #attempt: Times
-  /** How many servers were asked; for `writes` also those of earlier searches. */
+  /** How many servers were asked; for `writes`, earlier searches count, too. */
   #asked: number
   #phase: Phase
 
@@ -48,29 +48,29 @@ export class Search {
     return phase.name === 'resolving' ? Math.min(phase.knownAt, phase.by) : phase.by
   }
 
-  /** The server that is asked, or whose name is looked up for that. */
+  /** The server that is asked, or whose name is looked up first. */
   get server(): ServerAddress | undefined {
     return this.#phase.name === 'pausing' ? undefined : this.#phase.server
   }
 
-  /** Whether as many servers were asked as there are in a round. */
+  /** Whether the servers asked so far make up whole rounds. */
   get isRoundOver(): boolean {
     return this.#asked > 0 && this.#asked % this.#times.servers === 0
   }
 
-  /** This server is to be asked, as soon as its address is known. */
+  /** This server will be asked as soon as its address is known. */
   resolve(server: ServerAddress, now: number): void {
     const time = this.goal === 'list' ? deadlines.trial(this.#attempt) : deadlines.probe()
     const knownAt = now + Math.min(deadlines.lookUp(this.#attempt), time / 2)
     this.#phase = { name: 'resolving', server, by: now + time, knownAt }
   }
 
-  /** The server whose name is looked up; undefined if none is. */
+  /** The server whose name is looked up; undefined while no name is. */
   get resolving(): ServerAddress | undefined {
     return this.#phase.name === 'resolving' ? this.#phase.server : undefined
   }
 
-  /** Whether the look-up takes long. Then this returns false until the next server is to be asked. */
+  /** Whether the look-up takes long. After it has returned true, this returns false until the next server is chosen. */
   isLookUpSlow(now: number): boolean {
     const phase = this.#phase
     if (phase.name !== 'resolving' || now < phase.knownAt || now >= phase.by) return false
@@ -85,7 +85,7 @@ export class Search {
     this.#phase = { name: 'asking', server, by }
   }
 
-  /** The server is not what the session looks for. */
+  /** The session cannot use the server. */
   refuted(now: number): void {
     this.#phase = this.#pause(now)
   }

@@ -1,4 +1,4 @@
-// The lists of servers of a client. A new list does not replace what works until it works itself.
+// The lists of servers of a client. A new list replaces a list that works only when it works itself.
 import type { ServerAddress } from '@zk/wire'
 
 /** Who made a list: the program, by `connect` or `updateServers`; or the ensemble, by its configuration. */
@@ -7,7 +7,7 @@ export type ListSource = 'program' | 'ensemble'
 interface List {
   readonly servers: readonly ServerAddress[]
   readonly source: ListSource
-  /** Whether the client was connected to a server of it while it was the newest list with that server. */
+  /** Whether the client was connected to one of its servers while no newer list had that server. */
   readonly hasWorked: boolean
 }
 
@@ -29,7 +29,7 @@ export class ServerLists {
     return this.#lists[0].servers
   }
 
-  /** The servers that the present list lacks, to be tried after each round in which all servers of that list failed. */
+  /** Servers that are not in the present list. They are tried after each round in which all servers of the list failed. */
   get fallbacks(): readonly ServerAddress[] {
     return this.#fallbacks
   }
@@ -52,7 +52,7 @@ export class ServerLists {
     this.#become(present!, others)
   }
 
-  /** The last list of the program. There always is one: the connect string. */
+  /** The last list of the program. There always is one: at first the connect string. */
   get #listOfProgram(): List | undefined {
     return this.#lists.find(({ source }) => source === 'program')
   }
@@ -73,7 +73,7 @@ export function includes(servers: readonly ServerAddress[], server: ServerAddres
   return servers.some((each) => isSame(each, server))
 }
 
-/** The list without duplicates: a server that is listed twice must have one share only. */
+/** The list without duplicates: a server that is listed twice must get only one share of the clients. */
 export function distinct(servers: readonly ServerAddress[]): ServerAddress[] {
   return servers.filter((server, index) => servers.findIndex((each) => isSame(each, server)) === index)
 }

@@ -19,13 +19,13 @@ export class ServerPicker {
   /** The addresses of each server (`host:port`) that has more than one. */
   readonly #addresses = new Map<string, readonly string[]>()
   readonly #lists: ServerLists
-  /** Whether fallbacks are tried: not if the program chooses servers by a host provider of its own. */
+  /** Whether fallbacks are tried: not if the program has its own host provider. */
   readonly #fallsBack: boolean
   /** The addresses of the present server that were not tried yet. */
   #untried: Target[] = []
   /** The targets to try first. */
   #preferred: Target[] = []
-  /** The servers whose turn has passed because no address of their name was known. */
+  /** The servers that were skipped because no address of their name was known. */
   #postponed: ServerAddress[] = []
   /** How many servers of this round had their turn. */
   #turns = 0
@@ -34,7 +34,7 @@ export class ServerPicker {
   #failuresInRound = 0
   #failedRounds = 0
   #slowRounds = 0
-  /** Whether an attempt of this round ran out of its time. */
+  /** Whether an attempt of this round ran out of time. */
   #isRoundSlow = false
 
   constructor(
@@ -61,7 +61,7 @@ export class ServerPicker {
     return [...this.#attempts.values()]
   }
 
-  /** How many rounds failed in which an attempt ran out of its time, since the last call of `lasted`. */
+  /** How many failed rounds had an attempt that ran out of time, since the last call of `lasted`. */
   get slowRounds(): number {
     return this.#slowRounds
   }
@@ -118,7 +118,7 @@ export class ServerPicker {
     this.#found++
   }
 
-  /** Whether a server is not in the present list: it was tried because no server of the list could be reached. */
+  /** Whether a server is not in the present list, but is tried when no server of the list can be reached. */
   isFallback(server: ServerAddress): boolean {
     return this.#fallbacks.some((each) => isSame(each, server))
   }
@@ -129,7 +129,7 @@ export class ServerPicker {
     return new Search('list', now, { jitter: this.#jitter, times, attempt: { T, servers: this.size } })
   }
 
-  /** The turn of this server passes, because no address of its name is known. */
+  /** The server is skipped, because no address of its name is known. */
   postponed({ host, port }: ServerAddress): void {
     const server = { host, port }
     this.#forgetPostponed(server)
@@ -137,7 +137,7 @@ export class ServerPicker {
     if (this.#postponed.length > this.#servers) this.#postponed.shift()
   }
 
-  /** A name has addresses. Returns whether servers were waiting for them: then it is their turn. */
+  /** A name has addresses. Returns whether servers were skipped for lack of them: those servers are tried next. */
   found(host: string, addresses: readonly string[]): boolean {
     const ready = this.#postponed.filter((server) => server.host === host)
     this.#postponed = this.#postponed.filter((server) => server.host !== host)
@@ -157,7 +157,7 @@ export class ServerPicker {
     return first
   }
 
-  /** One of the addresses of a server, by chance. */
+  /** One of the addresses of a server, at random. */
   anyOf(server: ServerAddress, addresses: readonly string[]): Target {
     return {
       host: server.host,
@@ -208,7 +208,7 @@ export class ServerPicker {
     this.#turns = 0
   }
 
-  /** The attempt under way, which now fails, had too little time. */
+  /** The attempt under way, which fails now, ran out of time. */
   tooSlow(): void {
     this.#isRoundSlow = true
   }

@@ -51,8 +51,8 @@ export class WatchManager {
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
   /**
-   * The length of the longest path that ever had a persistent watcher; 0 if none had, so that the server has no persistent watch.
-   * Events are looked up in no longer path above their own: a path of 20,000 levels would otherwise take 0.3 s.
+   * The length of the longest path that ever had a persistent watcher; 0 if no path had one, so the server has no persistent watch.
+   * An event is not looked up at longer ancestors of its path: a path of 20,000 levels would take 0.3 s.
    */
   #longestPersistent = 0
 
@@ -492,13 +492,13 @@ function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[Wa
 }
 
 /**
- * The path, and those above it that are not longer than `longest`: `/a/b`, `/a`, `/`. Servers look for recursive watches in this
+ * The path, and its ancestors that are not longer than `longest`: `/a/b`, `/a`, `/`. Servers look for recursive watches in this
  * order (PathParentIterator).
  */
 function upFrom(path: string, longest: number): string[] {
   const paths = [path]
   if (path === '/' || !path.startsWith('/')) return paths
-  // The slash behind a path that is long enough, or the last one.
+  // The slash after the longest path to look at, or the last slash.
   for (
     let end = path.lastIndexOf('/', Math.min(longest, path.length - 1));
     end > 0;
