@@ -6,7 +6,7 @@ import type { QueuePlace } from './queue/wait.ts'
 export interface AcquireOptions extends HoldListeners {
   /**
    * The longest wait in ms, counted from the call. Then `acquire` rejects with a `LockTimeoutError`. With 0 it waits for no other
-   * contender, and for servers as long as the session timeout.
+   * contender, but up to the session timeout for servers.
    * @default no limit
    */
   timeout?: number | undefined

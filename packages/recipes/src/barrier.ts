@@ -27,7 +27,7 @@ export interface BarrierOptions {
 export interface BarrierWaitOptions {
   /**
    * The longest wait in ms, counted from the call. Then the call rejects with a `BarrierTimeoutError`. With 0 it waits for no other
-   * program, and for servers as long as the session timeout.
+   * program, but up to the session timeout for servers.
    * @default for ever
    */
   timeout?: number | undefined
@@ -85,7 +85,7 @@ export class Barrier {
   /**
    * Opens the barrier: deletes its node, once. If it is open already, nothing happens. A barrier that another program closes after
    * the delete stays closed, even if the answer is lost (unless this client may not read the node: then it cannot tell them apart).
-   * One that is closed at the same time may be deleted. It ends as `set` does.
+   * A barrier that is closed at the same time may be deleted. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
@@ -153,7 +153,7 @@ export class Barrier {
     }
   }
 
-  /** undefined if it is time to look again. */
+  /** Returns undefined if it is time to look again. */
   async #event({ read: watch, isReadable }: Read<Watched>, signal: AbortSignal): Promise<WatchedEvent | undefined> {
     const changed = watch?.changed ?? new Promise<never>(() => {})
     return isReadable ? await changed : await eventIfSent(this.#zk.runtime, changed, signal)
@@ -205,7 +205,7 @@ export class Barrier {
 
 /** What was read of a node that exists. */
 interface Read<T> {
-  /** undefined if the server has refused it. */
+  /** Returns undefined if the server has refused it. */
   readonly read: T | undefined
   /** Whether this client may read the node. If not, servers of some releases send it no events. */
   readonly isReadable: boolean

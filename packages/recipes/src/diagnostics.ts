@@ -103,8 +103,8 @@ export function logLateRelease(
 }
 
 /**
- * Logs that a lease was proven too late: answers take `answers` ms each, and must be there within `within` ms. Once for each
- * contender. No channel has this message.
+ * Logs that a lease was proven too late: each answer takes `answers` ms, and may take `within` ms. Called once for each contender. No
+ * channel has this message.
  */
 export function logSlowAnswers(
   zk: ZooKeeper,

@@ -72,7 +72,7 @@ export class LockLostError extends Error {
   }
 }
 
-/** The contender for which the caller waited when the wait ended. In JSON `sessionId` is text, `0x…`. */
+/** The contender that the caller was waiting for when the wait ended. In JSON `sessionId` is text, `0x…`. */
 export interface Blocker {
   /** The path of the contender's node. */
   readonly path: string
@@ -94,7 +94,7 @@ export interface EndedWait {
   readonly ahead?: readonly string[] | undefined
   /** The contender for which the caller waited; undefined if it was not known. */
   readonly blocker?: Blocker | undefined
-  /** @internal It was first in line, and its lease was not proven yet, or each time too late. */
+  /** @internal It was first in line, but its lease was not proven yet, or always too late. */
   readonly proof?: Slowness | 'unfinished' | undefined
   /** @internal Why answers may be missing, if that is known. */
   readonly trouble?: string | undefined

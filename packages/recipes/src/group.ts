@@ -22,9 +22,9 @@ export interface JoinOptions {
   /** What others see of the member, an address for instance. @default empty */
   data?: Uint8Array | string | undefined
   /**
-   * The longest wait in ms, for servers and for a name that another member has. A process that starts again under its name finds
-   * the node of its former session, which goes within the timeout of that session. Later, after an expired session, it is the
-   * longest wait for the name only. With 0 it does not wait for the name, and for servers as long as the session timeout.
+   * The longest wait in ms, for servers and for a taken name. A process that starts again under its name finds the node of its former
+   * session, which disappears within the timeout of that session. Later, after an expired session, it limits only the wait for the
+   * name. With 0 it does not wait for the name, but up to the session timeout for servers.
    * @default twice the session timeout
    */
   timeout?: number | undefined

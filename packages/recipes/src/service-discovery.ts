@@ -142,19 +142,19 @@ export class ServiceDiscovery {
   }
 }
 
-/** What the node of a member says. */
+/** The content of a member's node. */
 type Reading = { readonly instance: ServiceInstance } | { readonly error: unknown }
 
 /** Reads the JSON of instances, and remembers which unreadable nodes it has reported. */
 class InstanceReader {
   readonly #readings = new WeakMap<Member, Reading>()
-  /** Of each service the unreadable nodes in its last list: the last transaction that wrote each, by path. */
+  /** For each service, the unreadable nodes of its last list: by path, the transaction that last wrote the node. */
   readonly #reported = new Map<string, ReadonlyMap<string, bigint>>()
 
-  /** Reads a member before its list is complete: to read the JSON of 100,000 at once would take a quarter of a second. */
+  /** Reads a member before its list is complete: parsing the JSON of 100,000 at once would take a quarter of a second. */
   readonly notice = (member: Member): void => void this.#reading(member)
 
-  /** The instances of a service. `report` is called for each that is unreadable, and was not in the last list with this content. */
+  /** The instances of a service. `report` is called for each unreadable instance that was not in the last list with this content. */
   read(
     service: string,
     members: readonly Member[],

@@ -3,7 +3,7 @@ import type { CallOptions, ZooKeeper } from '@zk/client'
 import { WaitLimit } from '../calls/wait-limit.ts'
 import type { BarrierTimeoutError } from './barrier-timeout-error.ts'
 
-/** With a timeout of 0 it leaves a session timeout for servers, and no time for others. */
+/** A timeout of 0 leaves a session timeout for servers, and no time for other programs. */
 export class BarrierLimit extends WaitLimit {
   /** To be called when the wait for others begins. */
   readonly mustWait: () => void

@@ -19,7 +19,7 @@ import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
 import { pinnedTo, retry, retryAcrossSessions } from '../calls/retry.ts'
 
 const READY = 'ready'
-/** A list with so many names costs about as much as a read. */
+/** A list with this many names costs about as much as a read. */
 const NAMES_PER_READ = 64
 
 export interface BarrierMemberOptions {
@@ -34,7 +34,7 @@ export interface BarrierMemberOptions {
 
 /** The others that were inside when this one left. Those that enter later are of the next round. */
 interface Round {
-  /** The names of those that may still be there. They are awaited one after the other, the last of them first. */
+  /** The names of members that may still be there. They are awaited one after the other, the last first. */
   others: string[]
   /** The last opening by then: nodes that were made later are not meant. They have not entered, and may wait for this round to end. */
   readonly zxid: bigint
@@ -90,7 +90,7 @@ export class BarrierMember {
 
   // --- entering -------------------------------------------------------------------------------------------------
 
-  /** Resolves when there were `size` members at one moment since this one has been there. Calls `mustWait` before it waits for others. */
+  /** Resolves when there were `size` members at one moment since this member entered. Calls `mustWait` before it waits for others. */
   async enter(mustWait: () => void): Promise<void> {
     const { data, acl, size, former } = this.#options
     if (former.length > 0) {
@@ -213,8 +213,8 @@ export class BarrierMember {
   // --- leaving --------------------------------------------------------------------------------------------------
 
   /**
-   * Resolves when all that were inside at the call have left, or are gone with their sessions. Calls `mustWait` before it waits for
-   * one of them.
+   * Resolves when all members that were inside at the call have left, or are gone with their sessions. Calls `mustWait` before it
+   * waits for one of them.
    */
   async leave(signal: AbortSignal, mustWait: () => void): Promise<void> {
     const round = await (this.#round ??= this.#listed())
@@ -243,7 +243,7 @@ export class BarrierMember {
     if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
     const others = members.filter((name) => name !== own)
     const isFirst = others.every((name) => own < name)
-    // The first waits for the last one, all others wait for the first.
+    // The first member waits for the last, all others wait for the first.
     others.sort()
     if (!isFirst) others.reverse()
     return { others, zxid: ready?.mzxid ?? stat.pzxid, version: ready?.version, isFirst }
@@ -265,8 +265,8 @@ export class BarrierMember {
   }
 
   /**
-   * A list shows at once who else has left. It costs as much as reads of some of the nodes do, so at most one list follows for each
-   * `NAMES_PER_READ` names and each read. So all lists together cost no more than the reads, in whichever order members leave.
+   * A list shows at once who else has left. It costs as much as reads of some of the nodes, so after each read it makes at most one
+   * list for each `NAMES_PER_READ` names. So all lists together cost no more than the reads, in whatever order members leave.
    */
   async #othersGone(round: Round, signal: AbortSignal, mustWait: () => void): Promise<void> {
     for (let saved = Infinity; ;) {
@@ -276,7 +276,7 @@ export class BarrierMember {
       if (awaited === undefined) return
       await this.#memberGone(awaited, round.zxid, signal, mustWait)
       saved += NAMES_PER_READ
-      // A further `leave` may have noticed it first.
+      // Another call of `leave` may have noticed it first.
       if (round.others.at(-1) === awaited) round.others.pop()
       if (round.others.length === 0 || saved < round.others.length) continue
       saved = 0

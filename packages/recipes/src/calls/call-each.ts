@@ -1,12 +1,12 @@
 // Calls for many nodes. A list of names may have any length, so not all calls are made at once: 100,000 of them would take 600 MB, would
 // stop the program for two seconds, and other calls of the client would be refused (`QueueFull`).
 
-/** How many calls may be under way. With so many a server always has some to answer, so more would gain nothing. */
+/** How many calls may be under way. A server then always has some to answer, so more would gain nothing. */
 export const WINDOW = 256
 
 /**
- * Makes a call for each item, in their order, at most `WINDOW` at a time. Resolves with the results, in the order of the items.
- * Rejects with the first error. After it no further call is made.
+ * Makes a call for each item, in order, at most `WINDOW` at a time. Resolves with the results, in the order of the items. Rejects with
+ * the first error, and then makes no further calls.
  */
 export async function callEach<Item, Result>(
   items: readonly Item[],

@@ -1,12 +1,12 @@
 // The session in which the nodes of a session are deleted. Usually that is the session itself. But the client may give a session up
-// before the ensemble ends it: at the local expiry, or when a server answers with another session. Its nodes then stand until the
-// ensemble ends it, so the client deletes them in its next session. This is safe, since their names have a uuid.
+// before the ensemble ends it: at the local expiry, or when a server answers with another session. Its nodes then remain until
+// the ensemble ends it, so the client deletes them in its next session. This is safe, since their names have a uuid.
 import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
 
 /**
- * The session in which nodes of `session` can be deleted now: itself, or a later one of the client. undefined if a server has said
- * that it is over, which deletes them, or if the client has no session any more.
+ * The session in which nodes of `session` can be deleted now: `session` itself, or a later session of the client. Returns undefined if
+ * a server has said that `session` is over, which deletes them, or if the client has no session any more.
  */
 export function cleanupSessionOf({ session: present }: ZooKeeper, session: Session): Session | undefined {
   if (!session.signal.aborted) return session
@@ -15,8 +15,8 @@ export function cleanupSessionOf({ session: present }: ZooKeeper, session: Sessi
 
 /**
  * Makes the call in the session in which nodes of `session` can be deleted, and again in the next one if that session ends
- * meanwhile. Settles as the call does; with undefined if there is no such session any more: then nothing is left to delete, or
- * nothing can be.
+ * meanwhile. Settles as the call does; resolves with undefined if there is no such session any more: then nothing is left to delete,
+ * or nothing can be deleted.
  */
 export async function inCleanupSession<T>(
   zk: ZooKeeper,
@@ -25,7 +25,7 @@ export async function inCleanupSession<T>(
 ): Promise<T | undefined> {
   for (let current = cleanupSessionOf(zk, session); current !== undefined; current = cleanupSessionOf(zk, session)) {
     const calling = call(current)
-    // Otherwise `detach` of that session would not wait for it.
+    // Otherwise `detach` of that session would not wait for the call.
     if (current !== session) current.waitUntil(calling)
     try {
       return await calling

@@ -3,10 +3,10 @@
 import { type CallOptions, KeeperError, type Runtime, type Stat, type WatchedEvent } from '@zk/client'
 import { pause, wasAborted } from '@zk/client/internal'
 
-/** How long until such a node is looked at again, in ms: its event may not come. */
+/** The pause before such a node is read again, in ms: its event may not come. */
 const LOOK_AGAIN = 2_000
 
-/** In place of its Stat. */
+/** Stands in for its Stat. */
 export const unknownStat: Stat = {
   czxid: 0n,
   mzxid: 0n,
@@ -26,7 +26,7 @@ export function isUnreadable(error: unknown, { signal }: CallOptions): error is 
   return KeeperError.is(error, 'NoAuth') && !wasAborted(error, signal)
 }
 
-/** The event; undefined if it has not come by the time to look again, or if a signal has aborted. */
+/** Resolves with the event; with undefined if it has not come when it is time to look again, or if a signal has aborted. */
 export async function eventIfSent(
   runtime: Runtime,
   changed: Promise<WatchedEvent>,

@@ -39,7 +39,7 @@ export class WaitLimit {
     if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.end(timeout.error))
   }
 
-  /** Ends the wait before its time, with what `reason` makes. */
+  /** Ends the wait early, with the result of `reason`. */
   end(reason: () => unknown): void {
     if (this.#reached !== undefined) return
     this.#reached = new LimitReached(reason)

@@ -64,7 +64,7 @@ export class MemberNode {
     this.#existence = 'unknown'
     const creating = zk.create(this.path, data, { mode: 'EPHEMERAL', acl, ...pinnedTo(this.session) }).then(
       ({ stat }) => {
-        // The look may be refused, if the ACL gives this client no right to read.
+        // The read may be refused, if the ACL does not allow this client to read.
         this.#own(stat)
         return undefined
       },

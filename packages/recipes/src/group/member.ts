@@ -61,7 +61,7 @@ export interface MembersFolder {
   readonly path: string
 }
 
-/** See `Group.list`. `read` is called with each member at once when it was read: so its work is spread over the reads. */
+/** See `Group.list`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
 export async function listMembers(
   folder: MembersFolder,
   options: CallOptions,
@@ -80,7 +80,7 @@ export async function listMembers(
   })
 }
 
-/** undefined when it is gone. */
+/** Resolves with undefined if it is gone. */
 async function readMember(folder: MembersFolder, name: string, options: CallOptions): Promise<Member | undefined> {
   const path = `${folder.path}/${name}`
   const { zk } = folder

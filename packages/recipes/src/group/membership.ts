@@ -48,9 +48,9 @@ export interface MembershipOptions {
 
 /** What the node shall hold. Each update makes one. */
 class Content {
-  /** For a change: as it was last computed. */
+  /** For a change: the data as last computed. */
   data: Uint8Array
-  /** Makes the data from what the node holds before; undefined if the data does not depend on that. */
+  /** Computes the data from the previous data of the node; undefined if the data does not depend on it. */
   readonly change: ((before: Uint8Array) => Uint8Array) | undefined
   readonly written: Promise<void>
   #resolve = () => {}
@@ -98,7 +98,7 @@ export class Membership implements AsyncDisposable {
   readonly #observers = new Set<() => void>()
   /** The contents that are not settled yet, oldest first. The last one is what the node shall hold. */
   #contents: Content[]
-  /** Whether they are written one by one, since several together were refused. */
+  /** Whether contents are written one by one, because several together were refused. */
   #isApart = false
   /** The last one that a node has held. */
   #accepted: Content | undefined
@@ -172,8 +172,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * @internal The same, but the new data is made from what the node holds before. Several changes are written together. If that is refused,
-   * they are written one by one, so that each is accepted or refused alone.
+   * @internal The same, but computes the new data from the previous data of the node. Several changes are written together. If that is
+   * refused, they are written one by one, so that each is accepted or refused alone.
    */
   async change(change: (before: Uint8Array) => Uint8Array, options: UpdateOptions): Promise<void> {
     checkCall('update', options)
@@ -229,7 +229,7 @@ export class Membership implements AsyncDisposable {
   async entered(signal: AbortSignal | undefined): Promise<void> {
     const limit = new WaitLimit(this.#zk.runtime, {
       signals: [signal],
-      // With 0 it leaves time for servers, but none for a name that is taken.
+      // 0 leaves time for servers, but none for a taken name.
       timeout: { after: this.#timeout || this.#node.session.timeout, error: () => this.#late() },
     })
     let unlisten = () => {}
@@ -424,7 +424,7 @@ export class Membership implements AsyncDisposable {
         return false
       }
       this.#refuse(content, error)
-      // Whether it was written after all is not known.
+      // It may have been written after all.
       if (KeeperError.is(error) && error.outcomeUnknown) {
         this.#held = undefined
         return false
@@ -449,7 +449,7 @@ export class Membership implements AsyncDisposable {
 
   #refuse(content: Content, error: unknown): void {
     if (content.change !== undefined && content !== this.#contents[0]) {
-      // It has what others change, too.
+      // It includes the changes of others.
       this.#isApart = true
       return
     }
@@ -464,7 +464,7 @@ export class Membership implements AsyncDisposable {
     if (this.signal.aborted) throw new Ended()
   }
 
-  /** The time until which a name that another member has is waited for. The first wait is limited by `entered`, unless it is none. */
+  /** The deadline of the wait for a taken name. The first wait is limited by `entered`, unless the timeout is 0. */
   #deadline(): number {
     return this.#accepted === undefined && this.#timeout > 0 ? Infinity : this.#zk.runtime.now() + this.#timeout
   }

@@ -165,8 +165,8 @@ export function partsOf(uriSpec: string): UriPart[] {
 }
 
 /**
- * The URI as text, with its fields in braces, and braces of its own as `{[}` and `{]}`; undefined for none. Throws if Curator's JSON of it
- * has no parts, or a part that this text cannot have. So `uriOf` throws for no instance that was read.
+ * The URI as text, with its fields in braces, and other braces as `{[}` and `{]}`; undefined if there is no URI. Throws if Curator's JSON
+ * of it has no parts, or a part that this text cannot express. So `uriOf` never throws for an instance that was read.
  */
 function uriSpecOf(json: unknown): string | undefined {
   if (json === undefined || json === null) return undefined

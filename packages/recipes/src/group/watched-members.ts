@@ -26,7 +26,7 @@ interface ReadMember extends Read {
   readonly member: Member
 }
 
-/** See `Group.members`. `read` is called with each member at once when it was read: so its work is spread over the reads. */
+/** See `Group.members`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
 export async function* followMembers(
   folder: MembersFolder,
   signal: AbortSignal | undefined,
@@ -207,7 +207,7 @@ function areSame(some: readonly Member[], others: readonly Member[]): boolean {
   if (some.length !== others.length) return false
   return some.every(({ name, czxid, mzxid, since, error }, index) => {
     const other = others[index]!
-    // Zxids come again when an ensemble was set up anew, or restored from a backup.
+    // Zxids repeat after an ensemble was set up again, or restored from a backup.
     const isSame = czxid === other.czxid && mzxid === other.mzxid && since === other.since
     return name === other.name && isSame && error?.code === other.error?.code
   })

@@ -37,7 +37,7 @@ type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 export class LeaseRenewal {
   readonly #zk: ZooKeeper
   readonly #session: Session
-  /** The longest transaction, in bytes. It is halved when servers take none as long. */
+  /** The longest transaction, in bytes. It is halved when servers do not accept it. */
   #chunkSize = MULTI_SIZE
 
   constructor(zk: ZooKeeper, session: Session) {
@@ -93,7 +93,7 @@ export class LeaseRenewal {
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
-      // The transaction is longer than the client's options allow, or the servers.
+      // The transaction is too long for the client's options, or for the servers.
       if (chunk.length > 1 && (error instanceof RangeError || KeeperError.is(error, 'RequestTooLarge'))) {
         const half = Math.ceil(chunk.length / 2)
         this.#chunkSize = Math.min(this.#chunkSize, this.#sizeOf(chunk) / 2)
@@ -108,7 +108,7 @@ export class LeaseRenewal {
     }
   }
 
-  /** All nodes of one hold are in one transaction, however many they are: they were also made in one. */
+  /** All nodes of a hold are in one transaction, however many there are: they were also created in one. */
   #chunks<C extends Checked>(all: readonly C[]): C[][] {
     const chunks: C[][] = []
     let size = Infinity
@@ -138,7 +138,7 @@ function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
 /** If a lease was proven this many times, but each time too little of it was left, the contender queues again at the end. */
 const ATTEMPTS = 3
 
-/** Called when the proof of a lease begins, and with its `Slowness` each time that it came too late. */
+/** Called when the proof of a lease begins, and, with its `Slowness`, each time that it was too late. */
 export type OnProving = (slowness?: Slowness) => void
 
 /**
@@ -180,9 +180,9 @@ async function provenLease(
   onProving()
   for (let attempt = 1; ; attempt++) {
     if (lease !== undefined) {
-      // The known touches are too old: the process was paused, or answers are slow. So it touches now, and waits until the leader
-      // has received that. Without these touches every attempt would be as late as the first: an attempt delays the next
-      // heartbeat, so its p would always be the sync of the attempt before.
+      // The known touches are too old: the process was paused, or answers are slow. So it touches now, and waits until the
+      // leader has received that. Without these touches every attempt would be as late as the first: an attempt delays the next
+      // heartbeat, so its p would always be the sync of the previous attempt.
       await limit.during(internalsOf(session).touch())
       await limit.pause(followerRelayDelay)
     }

@@ -1,6 +1,6 @@
 import { NodeVanished } from '../calls/node-vanished.ts'
 
-/** How slow answers were when a lease was proven too late, and how fast they must be. Times are in ms. */
+/** How long answers took when a lease was proven too late, and how long they may take. Times are in ms. */
 export interface Slowness {
   /** How long each of the three answers took on average: to the touches, to the sync, and to the check. */
   readonly answers: number
@@ -10,7 +10,7 @@ export interface Slowness {
   readonly T: number
 }
 
-/** Answers take too long for a lease. The contender gives its place up, since another one may get its answers sooner. */
+/** Answers take too long for a lease. The contender gives up its place: another contender may get answers sooner. */
 export class SlowAnswers extends NodeVanished {
   readonly slowness: Slowness
 

@@ -143,7 +143,7 @@ function areSame(one: MirroredNode, other: MirroredNode): boolean {
   return (
     one.stat.czxid === other.stat.czxid &&
     one.stat.mzxid === other.stat.mzxid &&
-    // Zxids come again when an ensemble was set up anew, or restored from a backup.
+    // Zxids repeat after an ensemble was set up again, or restored from a backup.
     one.stat.ctime === other.stat.ctime &&
     one.stat.mtime === other.stat.mtime &&
     (one.data === undefined) === (other.data === undefined)

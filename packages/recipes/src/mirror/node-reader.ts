@@ -95,7 +95,7 @@ export class NodeReader {
     )
   }
 
-  /** The node may not be read. `exists` tells whether it is there, or is refused because it is. `isMissing`: it is asked in order to wait for the node. */
+  /** The node may not be read. `exists` shows whether it exists, or is refused because it does. `isMissing`: the caller waits for the node. */
   #readRefused(path: string, isMissing: boolean): Promise<void> {
     return this.#ask<StatRead, void>(
       (options, handler) => this.#watching.stat(path, options, handler),

@@ -1,14 +1,14 @@
-// How fast the mirrors of a session compare their nodes. After an outage many mirrors of many processes do that at once, also for one
-// change. If each had a window of reads under way, servers would have all nodes of all mirrors to look at, and other calls would wait
-// for seconds. So the mirrors of one session share a small window. It doubles while the answers come as fast as they ever did, and
-// falls when they get slower: the reads of a process then wait there, and not in the servers.
+// How fast the mirrors of a session compare their nodes. After an outage many mirrors of many processes do that at once, even for one
+// change. If each mirror had a large window of reads, servers would have to look at all nodes of all mirrors, and other calls would
+// wait for seconds. So the mirrors of one session share a small window. It doubles while answers come as fast as ever, and shrinks
+// when they get slower: then reads wait in the process, and not in the servers.
 import type { Session } from '@zk/client'
 import { WINDOW } from '../calls/call-each.ts'
 import { memoized } from '../memoized.ts'
 
-/** How many nodes are compared at once at first, and at least. */
+/** The initial and the least number of nodes that are compared at once. */
 const LEAST = 16
-/** An answer that takes this much longer than the fastest one has waited for others. */
+/** An answer that takes this many times as long as the fastest answer has waited for others. */
 const SLOWER = 2
 /** In ms: differences below it are those of timers and turns. */
 const NEGLIGIBLE = 2
@@ -45,7 +45,7 @@ export class Pace {
     return true
   }
 
-  /** A comparison that was begun is not made, or was given up. */
+  /** A comparison that has begun is dropped. */
   cancel(): void {
     this.#underWay--
     this.#tell()
@@ -72,7 +72,7 @@ export class Pace {
     for (const whenRoom of waiting) whenRoom()
   }
 
-  /** It does not wait for room any more. */
+  /** The caller does not wait for room any more. */
   leave(whenRoom: () => void): void {
     this.#waiting.delete(whenRoom)
   }

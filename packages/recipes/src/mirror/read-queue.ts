@@ -200,7 +200,7 @@ export class ReadQueue {
     return this.#comparison === undefined ? this.#nextOfListings() : this.#nextCompared(reader)
   }
 
-  /** undefined while enough nodes are compared. */
+  /** Returns undefined while enough nodes are being compared. */
   #nextCompared({ pace, now }: Reader): Job | undefined {
     if (!pace.begin(this.#pumpSoon)) return undefined
     const since = now()

@@ -109,8 +109,8 @@ export class Tree {
   }
 
   /**
-   * Whether it is the node that was read, and not another one of its path. An ensemble that was set up anew, or restored from a backup,
-   * gives the same zxids again, but not at the same times.
+   * Whether it is the node that was read, and not a later node of the same path. After an ensemble was set up again, or restored from a
+   * backup, zxids repeat, but not at the same times.
    */
   isSame(id: number, { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>): boolean {
     return this.#table.long(id, 'czxid') === czxid && this.#table.long(id, 'ctime') === BigInt(ctime)

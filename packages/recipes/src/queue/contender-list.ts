@@ -27,7 +27,7 @@ const NONE = -1
 /** Stands for the number of a name that may be a contender, if the number does not give the order. */
 const ODD = -2
 
-/** How many names are parsed in a turn: that takes about 10 ms. */
+/** How many names are parsed in a turn: it takes about 10 ms. */
 const NAMES_A_TURN = 8_192
 
 /** The largest table of `areDistinct`, in bytes for each name. */

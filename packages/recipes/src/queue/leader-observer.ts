@@ -20,13 +20,13 @@ export interface LeaderView {
 export class LeaderObserver {
   readonly #queue: Queue
   readonly #signal: AbortSignal | undefined
-  /** The session of what was seen last. */
+  /** The session in which a server last showed the leader, after a sync if it is not the first. */
   #session: Session
-  /** What is asked now. It goes on through lost connections. */
+  /** The read under way. It goes on through lost connections. */
   #observing: Promise<Observation> | undefined
-  /** What was seen, until it may have changed. */
+  /** The last result, until it may have changed. */
   #observation: Observation | undefined
-  /** The connection on which it was seen, until it is lost. */
+  /** The connection of the last result, until it is lost. */
   #connection: Connection | undefined
   #view: LeaderView | undefined
 
@@ -36,7 +36,7 @@ export class LeaderObserver {
     this.#session = queue.zk.session
   }
 
-  /** The first view, and then each that differs from the last. */
+  /** The first view, and then each view that differs from the last. */
   async next(): Promise<LeaderView> {
     for (;;) {
       const view = await this.#look()
@@ -47,13 +47,13 @@ export class LeaderObserver {
     }
   }
 
-  /** Removes the watch. In the background: leaving does not wait for a silent server. */
+  /** Removes the watch, in the background: leaving does not wait for a silent server. */
   stop(): void {
     this.#forget()
     this.#observing?.then(unwatch, () => {})
   }
 
-  /** What is known when it may have changed. */
+  /** The next view. It may be equal to the last. */
   async #look(): Promise<LeaderView> {
     if (this.#observation !== undefined) {
       const event = await this.#unlessLost(this.#observation.watch.changed)
@@ -62,7 +62,7 @@ export class LeaderObserver {
     }
     if (this.#observing === undefined) {
       this.#observing = this.#observe()
-      // The loop may be left, or stand at its body, when this fails.
+      // When this fails, the loop may have been left, or its body may be running.
       this.#observing.catch(() => {})
     }
     const observation = await this.#unlessLost(this.#observing)
@@ -71,7 +71,7 @@ export class LeaderObserver {
     const { leader } = observation
     const { connection } = this.#queue.zk.session
     this.#connection = connection
-    // Without a connection it is asked again on the next one.
+    // Without a connection it is read again on the next connection.
     if (connection === undefined) unwatch(observation)
     else this.#observation = observation
     return { leader, isStale: connection?.readOnly !== false }
@@ -90,7 +90,7 @@ export class LeaderObserver {
     }
   }
 
-  /** undefined when the connection is lost before. */
+  /** Resolves with undefined if the connection is lost first. */
   async #unlessLost<T>(promise: Promise<T>): Promise<T | undefined> {
     const limit = new WaitLimit(this.#queue.zk.runtime, { signals: [this.#signal] })
     let unlisten = () => {}

@@ -21,7 +21,7 @@ export interface ContenderName {
 
 const NAME = /^_c_([0-9a-f-]{32,36})-/
 const COUNTER = /^(?:\d{10}|-\d{9,10})$/
-/** The part before the marker if the uuid has dashes, as usual. To match it takes half the time of `NAME`: lists have many names. */
+/** The part before the marker if the uuid has dashes, as usual. Matching it takes half the time of `NAME`: lists have many names. */
 const WITH_DASHES = /^_c_[0-9a-f-]{36}-/
 const UUID_START = 3
 const UUID_END = 39

@@ -86,7 +86,7 @@ async function deleteAgain(folder: Folder, session: Session, path: string): Prom
     try {
       return await inCleanupSession(zk, session, (present) => deleteNode(folder, present, path))
     } catch {
-      // It is refused again.
+      // It was refused again.
     }
   }
 }

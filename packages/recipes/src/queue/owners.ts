@@ -5,7 +5,7 @@ import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
 import { memoized } from '../memoized.ts'
 
-/** The object that owns nodes, and deletes it. */
+/** An object that owns nodes, and deletes them. */
 export interface Owner {
   readonly session: Session
   /** Deletes its nodes: see `deleteOwn`. Goes on in the background until that is confirmed. Idempotent. */
@@ -20,13 +20,13 @@ const ofClients = new WeakMap<object, OwnersOf>()
 
 const clientOf = (session: Session): object => internalsOf(session).client
 
-/** From now on it may have nodes in these folders, until it has left. */
+/** From now on the owner may have nodes in these folders, until it has left. */
 export function registerOwner(owner: Owner, folders: readonly string[]): void {
   const sessions = memoized(ofClients, clientOf(owner.session), (): OwnersOf => new Map())
   memoized(sessions, owner.session, () => new Map<Owner, readonly string[]>()).set(owner, folders)
 }
 
-/** Another object owns its nodes now. */
+/** The successor owns the nodes now. */
 export function replaceOwner(owner: Owner, successor: Owner): void {
   const owners = ofClients.get(clientOf(owner.session))?.get(owner.session)
   const folders = owners?.get(owner)
@@ -35,7 +35,7 @@ export function replaceOwner(owner: Owner, successor: Owner): void {
   owners!.set(successor, folders)
 }
 
-/** Its nodes are being deleted: `detach` waits for that, and it is an owner until then. */
+/** The nodes are being deleted: `detach` waits for that, and until then the owner stays registered. */
 export function ownerLeaves(owner: Owner, leaving: Promise<void>): void {
   const { session } = owner
   session.waitUntil(leaving)

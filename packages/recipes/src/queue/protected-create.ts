@@ -118,7 +118,7 @@ export class ProtectedCreate {
     const acl = this.#acl
     const creates = plans.map((plan) => op.create(this.#pathOf(plan), plan.data, { mode: MODE, acl }))
     const created = await this.#zk.multi(creates, this.#pinned)
-    // If the read fails, they must be looked for.
+    // If the read fails, the nodes must be searched for.
     this.#unanswered++
     // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). One czxid is that of all.
     const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))

@@ -74,7 +74,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
-    // With 0 it waits for servers, as `tryAcquire` does, but for no contender.
+    // With 0 it waits for servers, as `tryAcquire` does, but not for other contenders.
     const longest = timeout === 0 ? this.#zk.session.timeout : timeout
     const limit = new WaitLimit(this.#zk.runtime, {
       signals: [signal],

@@ -167,7 +167,7 @@ export function contenderInfo(path: string, kind: Kind, node: NodeData): Contend
   })
 }
 
-/** Sets the position of each of these objects, which nobody else has yet. To copy 100,000 of them would take half a second. */
+/** Sets the position of each of these objects, which nobody else has yet. Copying 100,000 of them would take half a second. */
 export function numbered<Info extends ContenderInfo>(infos: (Info & { position: number })[]): Info[] {
   for (const [position, info] of infos.entries()) info.position = position
   return infos

@@ -41,7 +41,7 @@ export class Wait {
   readonly #connection: Connection | undefined
   /** The last contender that had to wait. */
   #contender: Waiter | undefined
-  /** The last contender that was first in line, but had no lease yet; and how slow its last proof was. */
+  /** The last contender that was first in line without a lease, and how slow its last proof was. */
   #proving: { readonly contender: Waiter; readonly slowness: Slowness | undefined } | undefined
 
   constructor(subject: Subject, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
@@ -69,7 +69,7 @@ export class Wait {
   proving(contender: Waiter, slowness: Slowness | undefined): void {
     const { zk, path, kind } = this.#subject
     const isFirst = this.#proving?.contender !== contender || this.#proving.slowness === undefined
-    // A new contender keeps what is known of the answers.
+    // A new contender keeps what is known about the answers.
     this.#proving = { contender, slowness: slowness ?? this.#proving?.slowness }
     if (slowness !== undefined && isFirst) logSlowAnswers(zk, kind, { path, ...slowness })
   }

@@ -286,7 +286,7 @@ export class PermitContender implements Competitor {
     await this.#leases.delete(nodes, this.session)
   }
 
-  /** None if they have gone with the session. */
+  /** Empty if they have gone with the session. */
   async #made(uuid: string): Promise<OwnNode[]> {
     const made = await inCleanupSession(this.#zk, this.session, async (current) => {
       const names = await this.#leases.list(pinnedTo(current))
