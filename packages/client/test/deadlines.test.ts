@@ -61,7 +61,7 @@ test('deadlines.connect leaves time for a handshake however short the T that is 
   expect(deadlines.connect({ T: 1, servers: 3 })).toBe(200)
 })
 
-test('deadlines.connect leaves time for a far server however many there are', () => {
+test('deadlines.connect leaves time for a far server with any number of servers', () => {
   expect(deadlines.connect({ T: 30_000, servers: 100 })).toBe(1_000)
   expect(deadlines.connect({ T: 1_500, servers: 100 })).toBe(500)
 })

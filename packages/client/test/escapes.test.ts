@@ -108,7 +108,7 @@ test.each(['an error of a dial', 'an error of a look-up', 'a throw of a dial', '
   },
 )
 
-test('madePrintable leaves what it cannot change, and ends at an error that is its own cause', () => {
+test('madePrintable skips read-only properties, and stops at an error that is its own cause', () => {
   const frozen = Object.freeze(new Error(EVIL))
   expect(madePrintable(frozen)).toBe(frozen)
   const own = new Error(EVIL)

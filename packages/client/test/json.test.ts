@@ -71,7 +71,7 @@ test('NodeEvent in JSON has its zxid as text, which servers from 3.9 on send', a
   }
 })
 
-test('KeeperError, and what ConnectError lists, are JSON also as copies of their fields', () => {
+test('KeeperError and the errors of ConnectError survive JSON as copies of their fields', () => {
   const certificate = { raw: 1n, issuerCertificate: {} }
   certificate.issuerCertificate = certificate
   const error = Object.assign(new Error('refused'), { cert: certificate })

@@ -11,7 +11,7 @@ test('serves accepts a server that does not know the session, in pieces of any s
   expect(received(answer.subarray(-1))).toEqual({ failure: undefined })
 })
 
-test('serves closes a session that the server gives in place of the one that does not exist', () => {
+test('serves closes the session that a server gives in place of an unknown one', () => {
   const { received } = serves(new Uint8Array(0))
   const verdict = received(handshakeFrame({ ...expired, timeOut: 4_000, sessionId: 7n }))
   // A frame of 8 bytes: xid 1, type -11.

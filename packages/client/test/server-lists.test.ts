@@ -5,7 +5,7 @@ const server = (host: string) => ({ host, port: 2181 })
 const list = (hosts: string) => Array.from(hosts, server)
 const fallbacks = (lists: ServerLists) => lists.fallbacks.map(({ host }) => host).join('')
 
-test('ServerLists keeps what worked until a server of the new list has worked', () => {
+test('ServerLists keeps a list that worked until a server of the new list has worked', () => {
   const lists = new ServerLists(list('ab'))
   lists.worked(server('a'))
   lists.replace(list('xy'), 'program')
@@ -14,7 +14,7 @@ test('ServerLists keeps what worked until a server of the new list has worked', 
   expect(fallbacks(lists)).toBe('')
 })
 
-test('ServerLists keeps the list of the program whatever the ensemble lists', () => {
+test('ServerLists keeps the list of the program in addition to any list of the ensemble', () => {
   const lists = new ServerLists(list('ab'))
   lists.worked(server('a'))
   for (const hosts of ['bx', 'y', 'z']) {
@@ -24,7 +24,7 @@ test('ServerLists keeps the list of the program whatever the ensemble lists', ()
   expect([lists.present, fallbacks(lists)]).toEqual([list('z'), 'ab'])
 })
 
-test('ServerLists keeps a list that worked behind any number of lists that did not', () => {
+test('ServerLists keeps a list that worked after any number of lists that did not', () => {
   const lists = new ServerLists(list('a'))
   lists.worked(server('a'))
   lists.replace(list('bc'), 'ensemble')

@@ -208,7 +208,7 @@ describe('a session that only its client has given up', () => {
     expect(scene.ensemble.sessions.get(former)).toBeDefined()
   })
 
-  test('Held.release leaves nothing where its client is detached or closed meanwhile', async () => {
+  test('Held.release leaves nothing when its client is detached or closed meanwhile', async () => {
     for (const end of ['detach', 'close'] as const) {
       const scene = new Scene()
       const zk = await scene.client({ sessionTimeout: T })

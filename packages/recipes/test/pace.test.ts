@@ -34,7 +34,7 @@ describe('Pace', () => {
     expect(pace.size).toBe(WINDOW)
   })
 
-  test('Pace tells those that wait when there is room, once, and not those that have left', () => {
+  test('Pace calls each waiter once when there is room, and none that has left', () => {
     const pace = new Pace()
     const told: string[] = []
     const [one, other] = ['one', 'other'].map((name) => () => void told.push(name)) as [() => void, () => void]
@@ -48,7 +48,7 @@ describe('Pace', () => {
   })
 })
 
-test('Mirror compares 16 nodes at once after a reconnection, whichever of the mirrors of a session, and more as long as servers keep up', async () => {
+test('Mirrors of a session compare 16 nodes at once after a reconnection, more while servers keep up', async () => {
   const scene = new Scene()
   const zk = await scene.client()
   const paths = ['/a', '/b', '/c', '/d']

@@ -257,7 +257,7 @@ describe('Registration.update', () => {
     expect(stored(scene, me.path)).toMatchObject({ port: 2, payload: 'x' })
   })
 
-  test('Registration.update that is refused takes no other down, whichever comes first', async () => {
+  test('Registration.update that is refused fails no other update, in either order', async () => {
     const { scene, me } = await registered()
     const all = [me.update({ port: 2 }), me.update({ payload: huge }), me.update({ address: 'b' })].map(outcome)
     await scene.world.advance(1_000)
@@ -266,7 +266,7 @@ describe('Registration.update', () => {
     expect(stored(scene, me.path)).toMatchObject({ port: 2, address: 'b', payload: null })
   })
 
-  test('Registration.update that is refused leaves nothing that a further one would send', async () => {
+  test('Registration.update that is refused leaves nothing for the next update to send', async () => {
     const { scene, me } = await registered()
     await scene.start(me.update({ payload: huge }))
     await scene.done(me.update({ port: 3 }))

@@ -63,7 +63,7 @@ describe('A call that is over the jute.maxbuffer of the servers', () => {
     expect(losses()).toBe(2)
   })
 
-  test('Membership.update rejects, and the member keeps what it had', async () => {
+  test('Membership.update rejects, and the member keeps its data', async () => {
     const { scene, zk, held, losses } = await start(64 * KIB)
     const member = await scene.done(new Group(zk, '/a').join({ name: 'a', data: 'small' }))
     const updating = outcome(member.update(large))
@@ -76,7 +76,7 @@ describe('A call that is over the jute.maxbuffer of the servers', () => {
   })
 })
 
-describe('A client that finds out what servers take', () => {
+describe('A client that finds out the limit of its servers', () => {
   test('ZooKeeper keeps a lock while a caller makes its data shorter by 10 % until it fits', async () => {
     const scene = new Scene({ members: 3, juteMaxBuffer: 64 * KIB })
     const zk = await scene.client({ sessionTimeout: 8_000 })

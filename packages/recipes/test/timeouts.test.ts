@@ -181,7 +181,7 @@ const waits: Record<string, Waiting> = {
 }
 
 describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wait, error }) => {
-  test(`${name} with a timeout of 0 gets what is free, however long the answers take`, async () => {
+  test(`${name} with a timeout of 0 is granted if free, even if answers are slow`, async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
     scene.ensemble.faults.delayReply({ session: zk.session.id, ms: 5, times: 1_000 })
@@ -190,7 +190,7 @@ describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wa
     expect(waiting.status).toBe('fulfilled')
   })
 
-  test(`${name} with a timeout of 0 rejects at once where another has it, and leaves nothing behind`, async () => {
+  test(`${name} with a timeout of 0 rejects at once if another has it, and leaves no node`, async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const giveBack = await scene.done(take(other))
@@ -207,7 +207,7 @@ describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wa
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test(`${name} with a timeout of 0 gives up after the session timeout where no server answers`, async () => {
+  test(`${name} with a timeout of 0 gives up after the session timeout if no server answers`, async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
     scene.refuse()
@@ -223,7 +223,7 @@ describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wa
   })
 })
 
-test('DoubleBarrier with a timeout of 0 enters and leaves as the last one, and otherwise rejects', async () => {
+test('DoubleBarrier with a timeout of 0 enters and leaves as the last member, otherwise rejects', async () => {
   const scene = new Scene()
   const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
   const barrier = new DoubleBarrier(zk, PATH, { size: 2 })

@@ -85,7 +85,7 @@ const uses: Record<string, (recipes: Recipes, zk: ZooKeeper, scene: Scene) => Pr
   },
 }
 
-test('every recipe is among those that two copies are tested with', () => {
+test('every recipe is tested with two copies', () => {
   const tested = Object.keys(uses).join(' ')
   const recipes = Object.entries(first).filter(([name, value]) => typeof value === 'function' && /^[A-Z]/.test(name))
   const others = /Error$|^(?:ZooKeeper|BarrierEntry)$/

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FrameDecoder, formatServer, printable, ProtocolError } from '../src/index.ts'
 
-test('printable escapes what a terminal or a log obeys, and leaves everything else', () => {
+test('printable escapes only the characters that a terminal or a log obeys', () => {
   expect(printable('a\u001b[31m\r\n\u0000\u007f\u009b2J')).toBe('a\\u001b[31m\\u000d\\u000a\\u0000\\u007f\\u009b2J')
   expect(printable('\u202eabc\u2066\u2028\u2029\u061c\ufeff')).toBe('\\u202eabc\\u2066\\u2028\\u2029\\u061c\\ufeff')
   const plain = 'grün, עברית, 日本語, 🦓 "quoted" \\x1b'

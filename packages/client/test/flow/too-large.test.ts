@@ -79,7 +79,7 @@ describe('A request that may be too large', () => {
     await world.settle()
   })
 
-  test('ZooKeeper refuses what waits and is as long, and what comes within T, without sending it', async () => {
+  test('ZooKeeper refuses waiting and new requests of the same size for T, without sending them', async () => {
     const { world, zk, connection, next, synced } = await start()
     outcome(zk.setData('/a', large))
     const [second, third] = [outcome(zk.setData('/b', large)), outcome(zk.setData('/c', large))]
@@ -114,7 +114,7 @@ describe('A request that may be too large', () => {
     expect(read.error).toMatchObject({ code: 'RequestTooLarge', op: 'multiRead', outcomeUnknown: false })
   })
 
-  test('ZooKeeper finds the one that is too large among several of some KiB that were lost together', async () => {
+  test('ZooKeeper finds the request that is too large among several lost together', async () => {
     const { world, zk, connection, next, synced } = await start()
     const reads = [5, 20, 10].map((kib) => outcome(zk.multiRead([op.getData(`/${'x'.repeat(kib * 1024)}`)])))
     await connection.expectAll(OpCode.multiRead, OpCode.multiRead, OpCode.multiRead)
@@ -193,7 +193,7 @@ describe('A request that may be too large', () => {
     }
   })
 
-  test('ZooKeeper never takes a short request for too large, however often the connection ends at it', async () => {
+  test('ZooKeeper never refuses a short request as too large, even if the connection ends each time', async () => {
     const { zk, connection, next, synced } = await start()
     let at = connection
     for (let time = 0; time < 5; time++) {
@@ -205,7 +205,7 @@ describe('A request that may be too large', () => {
     }
   })
 
-  test('ZooKeeper takes none for too large that the server has kept for T/3 before the end', async () => {
+  test('ZooKeeper refuses no request as too large if the server kept it for T/3 before the end', async () => {
     const { world, zk, connection, next, synced } = await start()
     let at = connection
     for (let time = 0; time < 3; time++) {
@@ -241,7 +241,7 @@ describe('setWatches at a server with a small limit', () => {
 })
 
 describe('An operation that a server may lack', () => {
-  test('ZooKeeper says which servers know create2 when the connection ends at the first one, and not later', async () => {
+  test('ZooKeeper says which servers know create2 if the connection ends after the first, not later', async () => {
     const { world, zk, connection, next, synced } = await start()
     const first = outcome(zk.create('/a'))
     await connection.expect(OpCode.create2)

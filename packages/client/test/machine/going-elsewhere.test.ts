@@ -18,7 +18,7 @@ import {
 
 const zk2 = { host: 'zk2', port: 2181 }
 
-test('SessionMachine.updateServers leaves a server that is gone once one of the list has proven that it serves', () => {
+test('SessionMachine.updateServers leaves a removed server once a listed server has proven itself', () => {
   const machine = connected()
   expect(typesOf(machine.updateServers([zk2], 'program', 5_000))).toEqual([])
   expect(machine.elapse(5_000)).toMatchObject([{ type: 'probe', target: zk2 }])

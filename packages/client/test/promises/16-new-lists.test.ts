@@ -81,7 +81,7 @@ describe.each(useless)('Servers of a new list that %s', (_, breakIt) => {
 })
 
 describe('A list that does not work', () => {
-  test('ZooKeeper goes back to where it was when the connection is lost, in the same session', async () => {
+  test('ZooKeeper returns to its former server when the connection is lost, in the same session', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const world = new VirtualWorld(seed)
       const { zk, server, connection } = await connected(world, { sessionTimeout: T })
@@ -112,7 +112,7 @@ describe('A list that does not work', () => {
     expect(zk.session.connection?.server).toBe('zk2:2181')
   })
 
-  test('ZooKeeper finds the old servers within T though every server of the new list swallows what comes', async () => {
+  test('ZooKeeper finds the old servers within T when every server of the new list is silent', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const world = new VirtualWorld(seed)
       const { zk, server, connection } = await connected(world, { sessionTimeout: T })
