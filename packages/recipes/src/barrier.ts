@@ -12,10 +12,11 @@ import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/inter
 import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
-import { createWithParents } from './calls/create-with-parents.ts'
-import { retryAcrossSessions, throwUnlessTransient } from './calls/retry.ts'
-import { eventIfSent, isUnreadable, unknownStat } from './calls/unreadable.ts'
-import { within } from './calls/wait-limit.ts'
+import { createWithParents } from './kernel/create-with-parents.ts'
+import { retryAcrossSessions, throwUnlessTransient } from './kernel/retry.ts'
+import { eventIfSent, isUnreadable, unknownStat } from './kernel/unreadable.ts'
+import { within } from './kernel/wait-limit.ts'
+import { awaitedLater, unwatch } from './kernel/promises.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -148,7 +149,7 @@ export class Barrier {
         if (event?.type === 'NodeDeleted') return
       } finally {
         // In the background: no caller waits for a silent server.
-        if (watch !== undefined) unwatch(watch)
+        unwatch(watch)
       }
     }
   }
@@ -180,9 +181,8 @@ export class Barrier {
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
       const checking = zk.multi([op.check(this.path)], options)
-      const reading = read(options)
       // Of two calls the second one may be refused at once.
-      reading.catch(() => {})
+      const reading = awaitedLater(read(options))
       try {
         await checking
       } catch (error) {
@@ -216,8 +216,6 @@ function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
   const isKnown = first !== undefined && first !== unknownStat && stat !== unknownStat
   return !isKnown || stat.czxid === first.czxid
 }
-
-const unwatch = (watch: Watched) => void watch.unwatch().catch(() => {})
 
 function hasNextSession({ session }: ZooKeeper, error: unknown): boolean {
   return KeeperError.is(error, 'SessionExpired') && !session.signal.aborted

@@ -4,8 +4,8 @@ import { checkPlace, checkWait } from './checks.ts'
 import { Change } from './counter/change.ts'
 import { CounterWriter } from './counter/counter-writer.ts'
 import { checkBigint, checked, toValue } from './counter/value.ts'
-import { ifMissing } from './calls/if-missing.ts'
-import { WaitLimit } from './calls/wait-limit.ts'
+import { ifMissing } from './kernel/if-missing.ts'
+import { WaitLimit } from './kernel/wait-limit.ts'
 
 /** The options of `Counter`. */
 export interface CounterOptions {

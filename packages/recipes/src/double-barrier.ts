@@ -5,7 +5,7 @@ import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
-import { NodeVanished } from './calls/node-vanished.ts'
+import { NodeVanished } from './kernel/node-vanished.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {

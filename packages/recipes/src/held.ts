@@ -7,8 +7,9 @@ import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import { OwnNodesWatch } from './queue/own-nodes-watch.ts'
-import { WaitLimit } from './calls/wait-limit.ts'
+import { WaitLimit } from './kernel/wait-limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
+import { unawaited } from './kernel/promises.ts'
 
 /** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */
 const LATE_RELEASE = 1_000
@@ -240,7 +241,7 @@ export class Held implements AsyncDisposable {
     // A downgrade replaces the node in a transaction.
     if (reason === 'Downgraded') return
     // After a loss the node is never used again, so it is deleted.
-    this.#owner.leave().catch(() => {})
+    unawaited(this.#owner.leave())
   }
 
   #errorOf(loss: Loss): LockLostError {

@@ -5,8 +5,8 @@ import { checkMirror, checkSynced } from './mirror/checks.ts'
 import { Copy } from './mirror/copy.ts'
 import { Follower } from './mirror/follower.ts'
 import type { MirrorChange, MirroredNode } from './mirror/mirrored-node.ts'
-import { retryAcrossSessions } from './calls/retry.ts'
-import { WaitLimit } from './calls/wait-limit.ts'
+import { retryAcrossSessions } from './kernel/retry.ts'
+import { WaitLimit } from './kernel/wait-limit.ts'
 
 const MAX_NODES = 1_000_000
 const MAX_BYTES = 256 * 1024 * 1024

@@ -13,10 +13,10 @@ import {
 } from './group/service-instance.ts'
 import { followMembers } from './group/watched-members.ts'
 import { Group } from './group.ts'
-import { ifMissing } from './calls/if-missing.ts'
-import { retry } from './calls/retry.ts'
-import { within } from './calls/wait-limit.ts'
-import { memoized } from './memoized.ts'
+import { ifMissing } from './kernel/if-missing.ts'
+import { retry } from './kernel/retry.ts'
+import { within } from './kernel/wait-limit.ts'
+import { memoized } from './kernel/memoized.ts'
 
 /** An instance whose node cannot be read. */
 export interface UnreadableInstance {

@@ -12,15 +12,16 @@ import { SlowAnswers } from './lease/slow-answers.ts'
 import { Held } from './held.ts'
 import type { Owner } from './queue/owners.ts'
 import { endReason } from './lease/lease-keeper.ts'
-import { ifMissing } from './calls/if-missing.ts'
+import { ifMissing } from './kernel/if-missing.ts'
 import type { Lease } from './lease/lease.ts'
 import { successorName } from './queue/names.ts'
-import { NodeVanished } from './calls/node-vanished.ts'
-import { WaitLimit } from './calls/wait-limit.ts'
+import { NodeVanished } from './kernel/node-vanished.ts'
+import { WaitLimit } from './kernel/wait-limit.ts'
 import type { Queue } from './queue/queue.ts'
 import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
-import { throwUnlessTransient, retry } from './calls/retry.ts'
+import { throwUnlessTransient, retry } from './kernel/retry.ts'
+import { unawaited } from './kernel/promises.ts'
 
 /** How long a downgrade waits. */
 export interface DowngradeOptions {
@@ -69,7 +70,7 @@ export class WriteHeld extends Held {
       signals: [signal, session.signal],
       timeout: { after: timeout, error: late },
     })
-    const leave = () => void reading.leave().catch(() => {})
+    const leave = () => unawaited(reading.leave())
     const unlisten = onAbort(session.detaching, leave)
     try {
       const grant = await limit.during(reading.make())

@@ -1,7 +1,7 @@
 // Lists of any length are read a window at a time.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { callEach, WINDOW } from '../src/calls/call-each.ts'
+import { callEach, WINDOW } from '../src/kernel/call-each.ts'
 import { Group, Lock, MultiLock, Semaphore, ServiceDiscovery, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'

@@ -1,6 +1,6 @@
 // How fast nodes are compared: no faster than servers answer.
 import { describe, expect, test } from 'vitest'
-import { WINDOW } from '../src/calls/call-each.ts'
+import { WINDOW } from '../src/kernel/call-each.ts'
 import { Mirror } from '../src/index.ts'
 import { Pace } from '../src/mirror/pace.ts'
 import { Scene } from './support/scene.ts'

@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts'
 import { firstLease } from '../src/lease/lease-renewal.ts'
 import type { Grant } from '../src/queue/contender.ts'
-import { WaitLimit } from '../src/calls/wait-limit.ts'
+import { WaitLimit } from '../src/kernel/wait-limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 

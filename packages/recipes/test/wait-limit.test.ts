@@ -1,6 +1,6 @@
 // How long an acquire waits: its pauses end with it, and leave no timer.
 import { expect, test } from 'vitest'
-import { WaitLimit } from '../src/calls/wait-limit.ts'
+import { WaitLimit } from '../src/kernel/wait-limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 

@@ -32,7 +32,7 @@ export const groupBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'MemberNode.delete',
-          find: 'if (this.#creating !== undefined) await this.#creating.catch(() => {})',
+          find: 'if (this.#creating !== undefined) await settled(this.#creating)',
           replace: "if (this.#existence === 'unknown') return",
         },
       ],

@@ -1,6 +1,6 @@
 // The limit of a wait for others at a barrier.
 import type { CallOptions, ZooKeeper } from '@zk/client'
-import { WaitLimit } from '../calls/wait-limit.ts'
+import { WaitLimit } from '../kernel/wait-limit.ts'
 import type { BarrierTimeoutError } from './barrier-timeout-error.ts'
 
 /** A timeout of 0 leaves a session timeout for servers, and no time for other programs. */

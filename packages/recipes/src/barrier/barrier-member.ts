@@ -13,10 +13,11 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
-import { EphemeralNode } from '../ephemeral-node.ts'
-import { ifMissing } from '../calls/if-missing.ts'
-import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
-import { pinnedTo, retry, retryAcrossSessions } from '../calls/retry.ts'
+import { EphemeralNode } from '../kernel/ephemeral-node.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
+import { pinnedTo, retry, retryAcrossSessions } from '../kernel/retry.ts'
+import { awaitedLater, settled, unwatch } from '../kernel/promises.ts'
 
 const READY = 'ready'
 /** A list with this many names costs about as much as a read. */
@@ -149,8 +150,7 @@ export class BarrierMember {
     const listing = () => this.#zk.getChildren(this.#barrier, this.#pinned)
     const ready = retry(this.#zk, watching)
     const members = retry(this.#zk, listing).then(({ children }) => children.filter(isMember), vanishedIfMissing)
-    members.catch(() => {})
-    return { ready, members }
+    return { ready, members: awaitedLater(members) }
   }
 
   /**
@@ -256,10 +256,8 @@ export class BarrierMember {
    */
   async #checkAndList(): Promise<{ readonly ready: Stat | undefined; readonly list: Children }> {
     const checking = this.#zk.multi([op.check(this.path)], this.#pinned)
-    const looking = this.#zk.exists(this.#pathOf(READY), this.#pinned)
-    const listing = this.#zk.getChildren(this.#barrier, this.#pinned)
-    looking.catch(() => {})
-    listing.catch(() => {})
+    const looking = awaitedLater(this.#zk.exists(this.#pathOf(READY), this.#pinned))
+    const listing = awaitedLater(this.#zk.getChildren(this.#barrier, this.#pinned))
     await checking
     return { ready: await looking, list: await listing }
   }
@@ -332,7 +330,7 @@ export class BarrierMember {
       const ready = op.delete(this.#pathOf(READY), { version })
       // An earlier `leave` may have deleted its node.
       const ops = this.#removing === undefined ? [op.delete(this.path), ready] : [ready]
-      await retry(this.#zk, () => this.#zk.multi(ops, this.#pinned)).catch(() => {})
+      await settled(retry(this.#zk, () => this.#zk.multi(ops, this.#pinned)))
     }
     await this.remove()
   }
@@ -362,9 +360,9 @@ export class BarrierMember {
   }
 
   async #remove(): Promise<void> {
-    await this.#creating?.catch(() => {})
+    await settled(this.#creating)
     // It checks the node. A further `leave` needs it.
-    await this.#round?.catch(() => {})
+    await settled(this.#round)
     await this.#node.delete()
   }
 
@@ -376,7 +374,7 @@ export class BarrierMember {
 
   #unwatch(watch: Watched): void {
     this.#watches.delete(watch)
-    watch.unwatch().catch(() => {})
+    unwatch(watch)
   }
 
   #throwIfOver(): void {

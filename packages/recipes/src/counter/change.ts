@@ -1,4 +1,5 @@
 import { KeeperError } from '@zk/client'
+import { Deferred, unawaited } from '../kernel/promises.ts'
 
 /** The node of a counter, as a read or a write has shown it. */
 export interface CounterState {
@@ -20,32 +21,30 @@ export interface Doubt {
 
 /** One call of `add` or `update`, until it settles. */
 export class Change {
-  readonly settled: Promise<bigint>
   readonly apply: (value: bigint) => bigint
   doubt: Doubt | undefined
   readonly #name: string
   readonly #path: string
-  #resolve: (value: bigint) => void = () => {}
-  #reject: (error: unknown) => void = () => {}
+  readonly #result = new Deferred<bigint>()
 
   constructor(name: string, path: string, apply: (value: bigint) => bigint) {
     this.#name = name
     this.#path = path
     this.apply = apply
-    this.settled = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
     // Its caller may have given up.
-    this.settled.catch(() => {})
+    unawaited(this.#result.promise)
+  }
+
+  get settled(): Promise<bigint> {
+    return this.#result.promise
   }
 
   resolve(value: bigint): void {
-    this.#resolve(value)
+    this.#result.resolve(value)
   }
 
   reject(error: unknown): void {
-    this.#reject(this.doubt !== undefined && KeeperError.is(error) ? this.#unknown(error) : error)
+    this.#result.reject(this.doubt !== undefined && KeeperError.is(error) ? this.#unknown(error) : error)
   }
 
   tooLate(): KeeperError {

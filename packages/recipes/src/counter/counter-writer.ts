@@ -1,8 +1,8 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, throwIfAborted } from '@zk/client/internal'
-import { NodeVanished } from '../calls/node-vanished.ts'
-import { throwUnlessTransient } from '../calls/retry.ts'
+import { NodeVanished } from '../kernel/node-vanished.ts'
+import { throwUnlessTransient } from '../kernel/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
 import { WriterNode } from './writer-node.ts'
 

@@ -2,12 +2,13 @@
 // changes both in one transaction. So it also shows that the counter was not deleted and made again: a node with children
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
-import { EphemeralNode } from '../ephemeral-node.ts'
-import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
-import { createWithParents } from '../calls/create-with-parents.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { EphemeralNode } from '../kernel/ephemeral-node.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
+import { createWithParents } from '../kernel/create-with-parents.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
+import { awaitedLater } from '../kernel/promises.ts'
 
 /** In a request it stands for any version. A node has it after 2^32 - 1 writes. */
 const ANY = -1
@@ -35,8 +36,7 @@ export class WriterNode {
   async create(): Promise<CounterState> {
     for (;;) {
       const creating = this.#node.create('', this.#acl)
-      const reading = this.read()
-      reading.catch(() => {})
+      const reading = awaitedLater(this.read())
       try {
         await creating
         return await reading

@@ -1,12 +1,13 @@
 // Which names the memberships of one client have, so that two of them never take one node for theirs: both have the same
 // session.
 import type { Session, ZooKeeper } from '@zk/client'
-import { memoized } from '../memoized.ts'
+import { memoized } from '../kernel/memoized.ts'
+import { Deferred } from '../kernel/promises.ts'
 
 const ofSessions = new WeakMap<Session, Claims>()
 
 export class Claims {
-  readonly #released = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>()
+  readonly #released = new Map<string, Deferred>()
 
   static of(session: Session): Claims {
     return memoized(ofSessions, session, () => new Claims())
@@ -17,15 +18,11 @@ export class Claims {
     const whole = `${chroot === '/' ? '' : chroot}${path}`
     const other = this.#released.get(whole)
     if (other !== undefined) return other.promise
-    let resolve = () => {}
-    const promise = new Promise<void>((settle) => {
-      resolve = settle
-    })
-    const claim = { promise, resolve }
+    const claim = new Deferred()
     this.#released.set(whole, claim)
     return () => {
       if (this.#released.get(whole) === claim) this.#released.delete(whole)
-      resolve()
+      claim.resolve()
     }
   }
 }

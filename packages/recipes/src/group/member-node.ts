@@ -2,12 +2,13 @@
 // owner of the node is compared with the session, and writes and the delete have the version of the node.
 import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
 import { pause } from '@zk/client/internal'
-import { ifMissing } from '../calls/if-missing.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
-import { SessionOptions } from '../calls/session-options.ts'
-import { unknownStat } from '../calls/unreadable.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
+import { SessionOptions } from '../kernel/session-options.ts'
+import { unknownStat } from '../kernel/unreadable.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
+import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
 /** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000
@@ -70,8 +71,7 @@ export class MemberNode {
       },
       (error: unknown) => ({ error }),
     )
-    const looking = this.look()
-    looking.catch(() => {})
+    const looking = awaitedLater(this.look())
     const failure = await creating
     const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
     const look = await looking.catch((error: unknown) => {
@@ -128,7 +128,7 @@ export class MemberNode {
     const { zk } = this.#folder
     const { signal } = this.session
     // Its create may be under way.
-    if (this.#creating !== undefined) await this.#creating.catch(() => {})
+    if (this.#creating !== undefined) await settled(this.#creating)
     while (this.#existence !== 'none' && !signal.aborted) {
       if (this.#existence === 'unknown' && !(await this.#isOurs())) return
       try {
@@ -161,7 +161,7 @@ export class MemberNode {
     const error = new KeeperError('NoAuth', { op: name, path: this.path, number, server, sessionId, needs, cause })
     if (!this.#wasRefused) reportMember(zk, { path, node: this.path, event: 'orphan', error })
     this.#wasRefused = true
-    void pause(zk.runtime, REFUSED_PAUSE, this.session.signal).then(() => this.delete().catch(() => {}))
+    void pause(zk.runtime, REFUSED_PAUSE, this.session.signal).then(() => unawaited(this.delete()))
     throw error
   }
 

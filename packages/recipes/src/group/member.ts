@@ -1,11 +1,11 @@
 // A member of a group, as its node shows it.
 import { type CallOptions, type KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import { callEach } from '../calls/call-each.ts'
-import { ifMissing } from '../calls/if-missing.ts'
-import { retry } from '../calls/retry.ts'
-import { isUnreadable, unknownStat } from '../calls/unreadable.ts'
-import { within } from '../calls/wait-limit.ts'
+import { callEach } from '../kernel/call-each.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { retry } from '../kernel/retry.ts'
+import { isUnreadable, unknownStat } from '../kernel/unreadable.ts'
+import { within } from '../kernel/wait-limit.ts'
 
 const utf8 = new TextDecoder()
 

@@ -1,16 +1,17 @@
 // One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
 import { type ACL, type CallOptions, KeeperError, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { inJson, onAbort, pause, throwIfAborted } from '@zk/client/internal'
-import { ifMissing } from '../calls/if-missing.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
-import { eventIfSent } from '../calls/unreadable.ts'
-import { undefinedIfAborted, WaitLimit } from '../calls/wait-limit.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
+import { eventIfSent } from '../kernel/unreadable.ts'
+import { undefinedIfAborted, WaitLimit } from '../kernel/wait-limit.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
 import { type Look, MemberNode } from './member-node.ts'
 import { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './errors.ts'
+import { awaitedLater, Deferred, unawaited, unwatch } from '../kernel/promises.ts'
 
 /** A node that stood for so long, in ms, is made again at once. One that is deleted sooner is made again after a pause. */
 const STEADY = 10_000
@@ -52,23 +53,22 @@ class Content {
   data: Uint8Array
   /** Computes the data from the previous data of the node; undefined if the data does not depend on it. */
   readonly change: ((before: Uint8Array) => Uint8Array) | undefined
-  readonly written: Promise<void>
-  #resolve = () => {}
-  #reject: (error: unknown) => void = () => {}
+  readonly #written = new Deferred()
 
   constructor(data: Uint8Array | string, change?: (before: Uint8Array) => Uint8Array) {
     this.data = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
     this.change = change
-    this.written = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
-    this.written.catch(() => {})
+    unawaited(this.#written.promise)
+  }
+
+  /** Settles when the node holds it, or never will. */
+  get written(): Promise<void> {
+    return this.#written.promise
   }
 
   settle(error?: unknown): void {
-    if (error === undefined) this.#resolve()
-    else this.#reject(error)
+    if (error === undefined) this.#written.resolve()
+    else this.#written.reject(error)
   }
 }
 
@@ -111,8 +111,7 @@ export class Membership implements AsyncDisposable {
   #leaving: Promise<void> | undefined
   #wake = () => {}
   #owner: NameOwner | undefined
-  readonly #entered: Promise<void>
-  #enter = () => {}
+  readonly #entered = new Deferred()
 
   /** @internal */
   constructor(folder: MembersFolder, { name, data, acl, timeout }: MembershipOptions) {
@@ -124,9 +123,6 @@ export class Membership implements AsyncDisposable {
     this.#timeout = timeout
     this.#state = { name: 'absent', since: folder.zk.runtime.wallNow(), cause: 'NodeDeleted' }
     this.#contents = [new Content(data)]
-    this.#entered = new Promise((resolve) => {
-      this.#enter = resolve
-    })
     void this.#keep()
   }
 
@@ -237,7 +233,7 @@ export class Membership implements AsyncDisposable {
       unlisten = onAbort(this.signal, reject)
     })
     try {
-      await limit.during(Promise.race([this.#entered, ended]))
+      await limit.during(Promise.race([this.#entered.promise, ended]))
     } catch (error) {
       this.#end('Left')
       throw MembershipLostError.is(error) ? (error.cause ?? error) : error
@@ -334,7 +330,7 @@ export class Membership implements AsyncDisposable {
       const content = this.#wanted
       const { stat, watch, failure } = await node.create(this.#dataOf(content), this.#acl)
       if (this.signal.aborted) {
-        watch.unwatch().catch(() => {})
+        unwatch(watch)
         throw new Ended()
       }
       if (stat?.ephemeralOwner === session.id) {
@@ -345,7 +341,7 @@ export class Membership implements AsyncDisposable {
         return { stat, watch }
       }
       if (stat === undefined) {
-        watch.unwatch().catch(() => {})
+        unwatch(watch)
         if (failure !== undefined) await this.#afterFailure(session, failure.error, content)
         continue
       }
@@ -357,7 +353,7 @@ export class Membership implements AsyncDisposable {
         const mayBeFree = eventIfSent(this.#zk.runtime, watch.changed, session.signal, this.signal)
         await this.#unlessOver(mayBeFree, session, isOwn ? undefined : deadline)
       } finally {
-        watch.unwatch().catch(() => {})
+        unwatch(watch)
       }
     }
   }
@@ -391,7 +387,7 @@ export class Membership implements AsyncDisposable {
         this.#throwIfOver()
         if (isFired) {
           throwIfAborted(node.session.signal)
-          watch.unwatch().catch(() => {})
+          unwatch(watch)
           const look = await node.look()
           watch = look.watch
           if (!node.owns(look)) return
@@ -408,7 +404,7 @@ export class Membership implements AsyncDisposable {
         }
       }
     } finally {
-      watch.unwatch().catch(() => {})
+      unwatch(watch)
     }
   }
 
@@ -498,7 +494,7 @@ export class Membership implements AsyncDisposable {
   #present(session: Session, { czxid }: Stat): void {
     this.#formerSessions.clear()
     this.#become(inJson({ name: 'present', since: this.#zk.runtime.wallNow(), sessionId: session.id, czxid }))
-    this.#enter()
+    this.#entered.resolve()
     const { path } = this.#folder
     reportMember(this.#zk, { path, node: this.path, event: 'present', sessionId: session.id })
   }
@@ -519,7 +515,7 @@ export class Membership implements AsyncDisposable {
     this.#become({ name: 'ended', since: this.#zk.runtime.wallNow(), error })
     this.#abort.abort(error)
     for (const content of this.#contents.splice(0)) content.settle(error)
-    this.#remove().catch(() => {})
+    unawaited(this.#remove())
     this.#wake()
     const event = reason === 'Left' ? 'left' : 'lost'
     if (!wasMember) return
@@ -534,15 +530,12 @@ export class Membership implements AsyncDisposable {
 
   async #changes(signal: AbortSignal | undefined): Promise<void> {
     const limit = new WaitLimit(this.#zk.runtime, { signals: [signal] })
-    let notify = () => {}
-    const changing = new Promise<void>((resolve) => {
-      notify = resolve
-    })
-    this.#observers.add(notify)
+    const changing = new Deferred()
+    this.#observers.add(changing.resolve)
     try {
-      await limit.during(changing)
+      await limit.during(changing.promise)
     } finally {
-      this.#observers.delete(notify)
+      this.#observers.delete(changing.resolve)
       limit.stop()
     }
   }
@@ -553,9 +546,8 @@ export class Membership implements AsyncDisposable {
   #remove(): Promise<void> {
     if (this.#leaving === undefined) {
       const node = this.#node
-      this.#leaving = node.delete()
+      this.#leaving = awaitedLater(node.delete())
       node.session.waitUntil(this.#leaving)
-      this.#leaving.catch(() => {})
     }
     return this.#leaving
   }

@@ -2,11 +2,12 @@
 // costs the reads that it makes necessary, and no more.
 import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
-import { callEach } from '../calls/call-each.ts'
-import { ifMissing } from '../calls/if-missing.ts'
-import { retry } from '../calls/retry.ts'
-import { undefinedIfAborted, WaitLimit } from '../calls/wait-limit.ts'
+import { callEach } from '../kernel/call-each.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { retry } from '../kernel/retry.ts'
+import { undefinedIfAborted, WaitLimit } from '../kernel/wait-limit.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
+import { unwatch } from '../kernel/promises.ts'
 
 /** Something that was read, until its watch fires. */
 interface Read {
@@ -157,15 +158,15 @@ class WatchedMembers {
         this.#list = this.#watched(options.session, { names: [], pzxid: 0n, watch, isOld: false })
         break
       }
-      watch.unwatch().catch(() => {})
+      unwatch(watch)
     }
-    void unwatch(before)
+    void unwatchRead(before)
     const names = new Set(this.#list.names)
     for (const [name, read] of this.#members) {
       if (read.watch === undefined) read.isOld = true
       if (names.has(name)) continue
       this.#members.delete(name)
-      void unwatch(read)
+      void unwatchRead(read)
     }
   }
 
@@ -180,7 +181,7 @@ class WatchedMembers {
   /** Notices when the watch fires. A read that comes too late is not kept, and so its watch is taken back. */
   #watched<R extends Read>(session: Session, read: R): R {
     if (this.#isStopped || session !== this.#session) {
-      void unwatch(read)
+      void unwatchRead(read)
       throw new Error('the read came too late')
     }
     void read.watch?.changed.then(() => {
@@ -192,14 +193,14 @@ class WatchedMembers {
   }
 
   #forget(): void {
-    void callEach([...this.#members.values(), this.#list], unwatch)
+    void callEach([...this.#members.values(), this.#list], unwatchRead)
     this.#members.clear()
     this.#list = undefined
   }
 }
 
 /** Resolves when the watch is removed, or does not exist any more. */
-async function unwatch(read: Read | undefined): Promise<void> {
+async function unwatchRead(read: Read | undefined): Promise<void> {
   await read?.watch?.unwatch().catch(() => {})
 }
 

@@ -3,7 +3,7 @@
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
-import { memoized } from '../memoized.ts'
+import { memoized } from '../kernel/memoized.ts'
 import type { LossReason } from '../errors.ts'
 import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'

@@ -5,13 +5,13 @@
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
-import { NodeVanished } from '../calls/node-vanished.ts'
-import type { WaitLimit } from '../calls/wait-limit.ts'
+import { NodeVanished } from '../kernel/node-vanished.ts'
+import type { WaitLimit } from '../kernel/wait-limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
 import { SlowAnswers, type Slowness } from './slow-answers.ts'
-import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
+import { throwUnlessTransient, pinnedTo } from '../kernel/retry.ts'
 
 /** What a round checks: it is there if all of its nodes are. */
 export interface Checked {

@@ -8,10 +8,10 @@
 // the leader itself receives it. ARCHITECTURE.md, "The lease", explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
-import { memoized } from '../memoized.ts'
+import { memoized } from '../kernel/memoized.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
-import { throwUnlessTransient, pinnedTo } from '../calls/retry.ts'
+import { throwUnlessTransient, pinnedTo } from '../kernel/retry.ts'
 
 /** A touch that may be p: it proves a lease if a request that is sent on this connection from now on is committed. */
 export interface RelayedTouch {

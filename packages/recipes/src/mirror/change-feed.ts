@@ -2,6 +2,7 @@
 // For each of them one change is yielded: from that to what is there when the reader takes it.
 import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
 import type { Tree } from './tree.ts'
+import { Deferred } from '../kernel/promises.ts'
 
 type Result = IteratorResult<MirrorChange, undefined>
 
@@ -24,7 +25,7 @@ export class ChangeFeed {
   #isUnyielded: Uint8Array
   /** What differs from what was yielded, in the order of the changes, and `Ready`. */
   readonly #pending = new Map<string, Told>()
-  readonly #takers: { resolve: (result: Result) => void; reject: (error: unknown) => void }[] = []
+  readonly #takers: Deferred<Result>[] = []
   #end: { readonly error?: unknown } | undefined
 
   constructor(tree: Tree, isWhole: boolean, gone: (feed: ChangeFeed) => void) {
@@ -39,10 +40,10 @@ export class ChangeFeed {
   // --- the reader -------------------------------------------------------------------------------------------------
 
   take(): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#takers.push({ resolve, reject })
-      this.flush()
-    })
+    const taker = new Deferred<Result>()
+    this.#takers.push(taker)
+    this.flush()
+    return taker.promise
   }
 
   /** The reader has left: nothing more is yielded. */
@@ -109,7 +110,7 @@ export class ChangeFeed {
     this.#gone(this)
     const takers = this.#takers.splice(0)
     if ('error' in end) takers.shift()?.reject(end.error)
-    for (const { resolve } of takers) resolve(OVER)
+    for (const taker of takers) taker.resolve(OVER)
   }
 
   #take(): MirrorChange | undefined {

@@ -8,8 +8,8 @@
 // missing that is older than anything that was seen.
 import { type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, wasAborted } from '@zk/client/internal'
-import { retry } from '../calls/retry.ts'
-import { isUnreadable } from '../calls/unreadable.ts'
+import { retry } from '../kernel/retry.ts'
+import { isUnreadable } from '../kernel/unreadable.ts'
 import type { Copy } from './copy.ts'
 import { Epochs } from './epochs.ts'
 import { MirroredPaths, type PathOptions } from './mirrored-paths.ts'

@@ -1,8 +1,8 @@
 // The reads of one path in one session, and what their replies change in the copy.
 import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
-import { retry } from '../calls/retry.ts'
-import { unknownStat } from '../calls/unreadable.ts'
+import { retry } from '../kernel/retry.ts'
+import { unknownStat } from '../kernel/unreadable.ts'
 import type { Copy } from './copy.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { type Job, Needs, type ReadQueue } from './read-queue.ts'

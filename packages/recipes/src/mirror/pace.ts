@@ -3,8 +3,8 @@
 // wait for seconds. So the mirrors of one session share a small window. It doubles while answers come as fast as ever, and shrinks
 // when they get slower: then reads wait in the process, and not in the servers.
 import type { Session } from '@zk/client'
-import { WINDOW } from '../calls/call-each.ts'
-import { memoized } from '../memoized.ts'
+import { WINDOW } from '../kernel/call-each.ts'
+import { memoized } from '../kernel/memoized.ts'
 
 /** The initial and the least number of nodes that are compared at once. */
 const LEAST = 16

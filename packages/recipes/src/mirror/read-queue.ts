@@ -1,5 +1,5 @@
 // Which paths are to be read, and in which order: each path by one read at a time, and many paths at once.
-import { WINDOW } from '../calls/call-each.ts'
+import { WINDOW } from '../kernel/call-each.ts'
 import type { Copy } from './copy.ts'
 import { type Epoch, type Epochs, older } from './epochs.ts'
 import type { Pace } from './pace.ts'

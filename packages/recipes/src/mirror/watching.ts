@@ -11,6 +11,7 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { watchInto } from '@zk/client/internal'
+import { unwatch } from '../kernel/promises.ts'
 
 /** What watches report, at once: before the reply of a read that shows the change is handled. */
 export interface WatchListener {
@@ -143,10 +144,10 @@ export class OneShotWatching implements Watching {
 
   keep(path: string, kind: keyof NodeWatches, read: Partial<Watched>): void {
     const watched = read as Watched
-    if (this.#isStopped) return remove(watched)
+    if (this.#isStopped) return unwatch(watched)
     let watches = this.#watches.get(path)
     if (watches === undefined) this.#watches.set(path, (watches = {}))
-    remove(watches[kind])
+    unwatch(watches[kind])
     watches[kind] = watched
     void watched.changed.then(({ type }) => {
       if (this.#watches.get(path)?.[kind] !== watched) return
@@ -165,20 +166,16 @@ export class OneShotWatching implements Watching {
   forget(path: string): void {
     const watches = this.#watches.get(path)
     this.#watches.delete(path)
-    remove(watches?.data)
-    remove(watches?.list)
+    unwatch(watches?.data)
+    unwatch(watches?.list)
   }
 
   stop(): void {
     this.#isStopped = true
     for (const { data, list } of this.#watches.values()) {
-      remove(data)
-      remove(list)
+      unwatch(data)
+      unwatch(list)
     }
     this.#watches.clear()
   }
-}
-
-function remove(watched: Watched | undefined): void {
-  watched?.unwatch().catch(() => {})
 }

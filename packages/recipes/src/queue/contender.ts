@@ -5,13 +5,14 @@ import { throwIfAborted } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
-import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
 import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
-import { pinnedTo, retry } from '../calls/retry.ts'
+import { pinnedTo, retry } from '../kernel/retry.ts'
+import { awaitedLater, unawaited } from '../kernel/promises.ts'
 
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]
@@ -124,7 +125,7 @@ export class Contender {
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
   prepare(): void {
-    if (this.#notedNow() === undefined) this.#synced().catch(() => {})
+    if (this.#notedNow() === undefined) unawaited(this.#synced())
   }
 
   /**
@@ -204,8 +205,7 @@ export class Contender {
         (each) => this.#look(each),
         (front) => front,
       )
-    const reaching = Promise.all(this.#lines.map(reach))
-    reaching.catch(() => {})
+    const reaching = awaitedLater(Promise.all(this.#lines.map(reach)))
     await entering
     const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
@@ -239,8 +239,7 @@ export class Contender {
       looks++
       return line.list()
     }
-    const looking = retry(this.#zk, look).catch(vanishedIfMissing)
-    looking.catch(() => {})
+    const looking = awaitedLater(retry(this.#zk, look).catch(vanishedIfMissing))
     const grant = await this.confirm(noted)
     const ahead = line.aheadIn(await looking)
     return { ahead, grant: looks === 1 ? grant : undefined }

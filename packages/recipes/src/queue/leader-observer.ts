@@ -1,10 +1,11 @@
 // Follows which contender is first, and whether that is still known.
 import type { Connection, Session } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
-import { retryAcrossSessions } from '../calls/retry.ts'
-import { WaitLimit } from '../calls/wait-limit.ts'
+import { retryAcrossSessions } from '../kernel/retry.ts'
+import { WaitLimit } from '../kernel/wait-limit.ts'
 import { type Observation, observeFirst } from './observe.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
+import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
 /** What this client knows of the leader. */
 export interface LeaderView {
@@ -50,7 +51,10 @@ export class LeaderObserver {
   /** Removes the watch, in the background: leaving does not wait for a silent server. */
   stop(): void {
     this.#forget()
-    this.#observing?.then(unwatch, () => {})
+    this.#observing?.then(
+      ({ watch }) => unwatch(watch),
+      () => {},
+    )
   }
 
   /** The next view. It may be equal to the last. */
@@ -61,9 +65,8 @@ export class LeaderObserver {
       if (event === undefined) return { leader: this.#view?.leader, isStale: true }
     }
     if (this.#observing === undefined) {
-      this.#observing = this.#observe()
       // When this fails, the loop may have been left, or its body may be running.
-      this.#observing.catch(() => {})
+      this.#observing = awaitedLater(this.#observe())
     }
     const observation = await this.#unlessLost(this.#observing)
     if (observation === undefined) return { leader: this.#view?.leader, isStale: true }
@@ -72,7 +75,7 @@ export class LeaderObserver {
     const { connection } = this.#queue.zk.session
     this.#connection = connection
     // Without a connection it is read again on the next connection.
-    if (connection === undefined) unwatch(observation)
+    if (connection === undefined) unwatch(observation.watch)
     else this.#observation = observation
     return { leader, isStale: connection?.readOnly !== false }
   }
@@ -84,7 +87,7 @@ export class LeaderObserver {
       const observation = await observeFirst(this.#queue, options)
       if (this.#session === zk.session) return observation
       // A server may show an earlier leader to another session.
-      unwatch(observation)
+      unwatch(observation.watch)
       this.#session = zk.session
       await retryAcrossSessions(zk, () => zk.sync(path, options), this.#signal)
     }
@@ -108,11 +111,7 @@ export class LeaderObserver {
   }
 
   #forget(): void {
-    if (this.#observation !== undefined) unwatch(this.#observation)
+    unwatch(this.#observation?.watch)
     this.#observation = undefined
   }
-}
-
-function unwatch({ watch }: Observation): void {
-  watch.unwatch().catch(() => {})
 }

@@ -1,15 +1,16 @@
 // A contender's place in one queue: which others are ahead of its node there, and the wait until none of them blocks it.
 import type { CallOptions, NodeData, Session, Watched, ZooKeeper } from '@zk/client'
-import { memoized } from '../memoized.ts'
+import { memoized } from '../kernel/memoized.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from './names.ts'
-import { NodeVanished, vanishedIfMissing } from '../calls/node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
 import type { OwnNode } from './own-node.ts'
 import { Predecessors } from './predecessors.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { pinnedTo, retry } from '../calls/retry.ts'
+import { pinnedTo, retry } from '../kernel/retry.ts'
 import type { Role } from './roles.ts'
+import { unwatch } from '../kernel/promises.ts'
 
 /** A queue, and what a contender is in it. */
 export interface Entry {
@@ -283,7 +284,7 @@ export class Line {
   #unwatch(): void {
     for (const watch of this.#watches) {
       this.#watches.delete(watch)
-      watch.unwatch().catch(() => {})
+      unwatch(watch)
     }
   }
 }

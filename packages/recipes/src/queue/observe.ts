@@ -1,10 +1,10 @@
 // Which contender is first.
 import type { CallOptions, Watched } from '@zk/client'
 import { pause } from '@zk/client/internal'
-import { ifMissing } from '../calls/if-missing.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { retryAcrossSessions } from '../calls/retry.ts'
+import { retryAcrossSessions } from '../kernel/retry.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined

@@ -3,9 +3,9 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { failuresOf, pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import type { ContenderName } from './names.ts'
-import { cleanupSessionOf, inCleanupSession } from '../calls/cleanup-session.ts'
-import { retry } from '../calls/retry.ts'
-import { SessionOptions } from '../calls/session-options.ts'
+import { cleanupSessionOf, inCleanupSession } from '../kernel/cleanup-session.ts'
+import { retry } from '../kernel/retry.ts'
+import { SessionOptions } from '../kernel/session-options.ts'
 
 /** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000

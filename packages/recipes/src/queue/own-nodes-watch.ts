@@ -1,7 +1,8 @@
 // Watches the nodes of a holder or of a contender that waits, to notice that another client has deleted one.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
-import { ifMissing } from '../calls/if-missing.ts'
-import { pinnedTo, retry } from '../calls/retry.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { pinnedTo, retry } from '../kernel/retry.ts'
+import { unawaited, unwatch } from '../kernel/promises.ts'
 
 /** The time in ms to the watches. So shorter holds need none. */
 const WATCHED_AFTER = 50
@@ -20,7 +21,7 @@ export class OwnNodesWatch {
     this.#cancelTimer = zk.runtime.setTimer(WATCHED_AFTER, () => {
       for (const path of paths) {
         // After an error that is not repeated no watch is possible: the session is over, or the right to read was removed.
-        this.#untilGone(path, onGone).catch(() => {})
+        unawaited(this.#untilGone(path, onGone))
       }
     })
   }
@@ -28,7 +29,7 @@ export class OwnNodesWatch {
   stop(): void {
     this.#stopped = true
     this.#cancelTimer()
-    for (const watch of this.#watches.values()) watch.unwatch().catch(() => {})
+    for (const watch of this.#watches.values()) unwatch(watch)
   }
 
   async #untilGone(path: string, onGone: () => void): Promise<void> {

@@ -3,7 +3,7 @@
 // wait for nodes of its own client.
 import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
-import { memoized } from '../memoized.ts'
+import { memoized } from '../kernel/memoized.ts'
 
 /** An object that owns nodes, and deletes them. */
 export interface Owner {

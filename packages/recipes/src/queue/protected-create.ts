@@ -4,13 +4,14 @@
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
 import { type ACL, type CallOptions, type Created, isTransient, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
-import { countAsUsed } from '../calls/count-as-used.ts'
-import { inCleanupSession } from '../calls/cleanup-session.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { countAsUsed } from '../kernel/count-as-used.ts'
+import { inCleanupSession } from '../kernel/cleanup-session.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
 import type { Queue } from './queue.ts'
-import { throwUnlessTransient, pinnedTo, retry } from '../calls/retry.ts'
+import { throwUnlessTransient, pinnedTo, retry } from '../kernel/retry.ts'
+import { settled, unawaited } from '../kernel/promises.ts'
 
 export interface NodeOptions {
   readonly data: Uint8Array | string
@@ -147,7 +148,7 @@ export class ProtectedCreate {
       }
       const making = this.#isCancelled ? [] : this.#plans.map(make)
       this.#hasMadePaths ||= making.length > 0
-      for (const each of making) each.catch(() => {})
+      for (const each of making) unawaited(each)
       for (const each of making) await each
       return undefined
     }
@@ -226,6 +227,6 @@ export class ProtectedCreate {
 
   async #delete(nodes: readonly Found[]): Promise<void> {
     const placed = nodes.map(({ queue, path }) => ({ folder: queue, path }))
-    await deleteAll(this.#zk, this.#session, placed).catch(() => {})
+    await settled(deleteAll(this.#zk, this.#session, placed))
   }
 }

@@ -10,15 +10,16 @@ import type { NodeOptions } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, isAbortOf } from '../held.ts'
 import type { Owner } from './owners.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
-import { NodeVanished } from '../calls/node-vanished.ts'
+import { NodeVanished } from '../kernel/node-vanished.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
-import { retry } from '../calls/retry.ts'
-import { WaitLimit } from '../calls/wait-limit.ts'
+import { retry } from '../kernel/retry.ts'
+import { WaitLimit } from '../kernel/wait-limit.ts'
 import { type Subject, Wait, type Waiter } from './wait.ts'
+import { awaitedLater, unawaited } from '../kernel/promises.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
@@ -153,7 +154,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   ): Promise<H | undefined> {
     let held: H | undefined
     registerOwner(contender, this.#folders)
-    const leave = () => void contender.leave().catch(() => {})
+    const leave = () => unawaited(contender.leave())
     const unlisten = onAbort(contender.session.detaching, leave)
     try {
       const grant = await limit.during(competing)
@@ -195,9 +196,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   protected async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     const listings = this.#entries.map(({ queue }) => {
       const listing = () => ifMissing((asking) => queue.list(asking), options, undefined)
-      return retry(this.#zk, listing, options.signal)
+      return awaitedLater(retry(this.#zk, listing, options.signal))
     })
-    for (const each of listings) each.catch(() => {})
     for (const [index, { role }] of this.#entries.entries()) {
       const list = await listings[index]
       if (list !== undefined && role.blockers(list.everyone).length > 0) return true

@@ -2,12 +2,12 @@
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex, pause } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
-import { callEach } from '../calls/call-each.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { callEach } from '../kernel/call-each.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import { ContenderList } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 import { isExhausted } from './sequences.ts'
-import { retry } from '../calls/retry.ts'
+import { retry } from '../kernel/retry.ts'
 import { Rivals } from './rivals.ts'
 
 /**

@@ -4,13 +4,13 @@
 // and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
-import { callEach } from '../calls/call-each.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { callEach } from '../kernel/call-each.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
 import { type ContenderInfo, contenderInfo, numbered } from '../queue/queue.ts'
 import { deleteAll, type Folder, type OwnNode } from '../queue/own-node.ts'
-import { retry } from '../calls/retry.ts'
-import { SessionOptions } from '../calls/session-options.ts'
+import { retry } from '../kernel/retry.ts'
+import { SessionOptions } from '../kernel/session-options.ts'
 
 const NAME = /^_c_([0-9a-f-]{36})-lease-(\d{1,6})$/
 

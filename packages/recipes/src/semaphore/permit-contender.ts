@@ -22,19 +22,20 @@
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
-import { inCleanupSession } from '../calls/cleanup-session.ts'
-import { ifMissing } from '../calls/if-missing.ts'
+import { inCleanupSession } from '../kernel/cleanup-session.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
-import { NodeVanished } from '../calls/node-vanished.ts'
+import { NodeVanished } from '../kernel/node-vanished.ts'
 import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
 import { ownerLeaves } from '../queue/owners.ts'
 import type { Entry } from '../queue/line.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../queue/queue-lock.ts'
-import { pinnedTo, retry, throwUnlessTransient } from '../calls/retry.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { type RelayedTouch, touchFor } from '../lease/relay.ts'
 import type { Leases } from './leases.ts'
 import type { Permits, StoredPermits } from './stored-permits.ts'
+import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
 /** What the first in line sees. */
 interface View extends Permits {
@@ -175,8 +176,7 @@ export class PermitContender implements Competitor {
     try {
       const taking = this.#zk.multi(ops, this.#pinned)
       // A create in a transaction is answered without a Stat. So this reads it, in the same segment.
-      const reading = this.#leases.own(names.slice(0, 1), this.session)
-      reading.catch(() => {})
+      const reading = awaitedLater(this.#leases.own(names.slice(0, 1), this.session))
       await taking
       const [first] = await reading
       if (first === undefined) throw new NodeVanished()
@@ -296,7 +296,7 @@ export class PermitContender implements Competitor {
   }
 
   #unwatch(): void {
-    for (const watch of this.#watches) watch.unwatch().catch(() => {})
+    for (const watch of this.#watches) unwatch(watch)
     this.#watches.clear()
   }
 }

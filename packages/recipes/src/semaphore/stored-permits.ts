@@ -2,9 +2,10 @@
 // stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, op, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from '../errors.ts'
-import { ifMissing } from '../calls/if-missing.ts'
-import { retry, throwUnlessTransient } from '../calls/retry.ts'
-import { SessionOptions } from '../calls/session-options.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { retry, throwUnlessTransient } from '../kernel/retry.ts'
+import { SessionOptions } from '../kernel/session-options.ts'
+import { awaitedLater } from '../kernel/promises.ts'
 
 /** A number of permits, and the version of the node that stores it. */
 export interface Permits {
@@ -103,8 +104,7 @@ export class StoredPermits {
 
   /** Reads behind a sync. Both are sent in one segment. */
   async #readRecent(options: CallOptions): Promise<Stored | undefined> {
-    const syncing = retry(this.#zk, () => this.#zk.sync(this.path, options), options.signal)
-    syncing.catch(() => {})
+    const syncing = awaitedLater(retry(this.#zk, () => this.#zk.sync(this.path, options), options.signal))
     const stored = await this.#read(options)
     await syncing
     return stored

@@ -1,4 +1,5 @@
 import { type CallOptions, op, type ZooKeeper } from '@zk/client'
+import { settled } from './promises.ts'
 import { retry } from './retry.ts'
 
 /**
@@ -13,5 +14,5 @@ export async function countAsUsed(
 ): Promise<void> {
   const ops = containers.map((path) => `${path}/${name}`).flatMap((path) => [op.create(path), op.delete(path)])
   // In vain if a client may not create there, or the session is over.
-  await retry(zk, () => zk.multi(ops, options)).catch(() => {})
+  await settled(retry(zk, () => zk.multi(ops, options)))
 }

@@ -2,7 +2,7 @@
 // would allocate an object.
 import type { CallOptions, Session } from '@zk/client'
 import { expecting } from '@zk/client/internal'
-import { memoized } from '../memoized.ts'
+import { memoized } from './memoized.ts'
 
 const ofSessions = new WeakMap<Session, SessionOptions>()
 

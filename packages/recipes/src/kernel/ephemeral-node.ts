@@ -1,11 +1,11 @@
 import { type ACL, type CallOptions, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { logWith } from '@zk/client/internal'
-import { createWithParents } from './calls/create-with-parents.ts'
-import { inCleanupSession } from './calls/cleanup-session.ts'
-import { ifMissing } from './calls/if-missing.ts'
-import { NodeVanished } from './calls/node-vanished.ts'
-import { pinnedTo, retry } from './calls/retry.ts'
-import { SessionOptions } from './calls/session-options.ts'
+import { createWithParents } from './create-with-parents.ts'
+import { inCleanupSession } from './cleanup-session.ts'
+import { ifMissing } from './if-missing.ts'
+import { NodeVanished } from './node-vanished.ts'
+import { pinnedTo, retry } from './retry.ts'
+import { SessionOptions } from './session-options.ts'
 
 /** An ephemeral node of one session. Its name has a uuid, so it is created once, even if replies are lost. */
 export class EphemeralNode {
