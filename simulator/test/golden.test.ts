@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bundle } from '../src/planted/bundle.ts'
+import { bundle } from '../src/planted/plant.ts'
 import { runOn, runtimes } from './support/runtimes.ts'
 
 // The hash of 100 seeds. It changes whenever a history changes: a workload, a fault, a message of a client or server, or its time.

@@ -2,18 +2,14 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bundle } from '../src/planted/bundle.ts'
+import { bundle } from '../src/planted/plant.ts'
 import { runSeeds } from '../src/runner/pool.ts'
 
 const TIMEOUT = 60_000
 const options = { recipe: 'Lock' } as const
 
 /** Has every acquire of the client that asks for the first lock run for ever. */
-const endless = {
-  in: 'Contender.#enter',
-  find: 'this.#entering = this.#create.make()\n',
-  replace: 'for (;;) {}\n',
-}
+const endless = { replace: 'this.#entering = this.#create.make()', with: 'for (;;) {}' }
 
 describe('runSeeds', () => {
   let sound: URL
@@ -21,7 +17,7 @@ describe('runSeeds', () => {
 
   beforeAll(async () => {
     sound = await bundle('runner/seed-worker.ts')
-    stuck = await bundle('runner/seed-worker.ts', [endless])
+    stuck = await bundle('runner/seed-worker.ts', endless)
   }, TIMEOUT)
 
   afterAll(() => {
@@ -56,7 +52,7 @@ describe('runSeeds', () => {
   )
 
   test(
-    'runSeeds goes on behind a seed that comes to no end, when it shall',
+    'runSeeds goes on after a seed that comes to no end, if told to',
     async () => {
       const seeds = { from: 5, count: 2 }
       const pool = { program: stuck, seeds, options, workers: 1, longest: 1_000, goesOn: true }

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { bundle } from '../src/planted/bundle.ts'
-import { plantedBugs } from '../src/planted/index.ts'
+import { bundle } from '../src/planted/plant.ts'
+import { plantedBugs } from '../src/planted/bugs.ts'
 import type { StoredSeed } from '../src/scenario/stored-seed.ts'
 import { simulateScenario } from '../src/simulate.ts'
 
@@ -29,10 +29,10 @@ describe('Stored seed', () => {
   )
 
   test.each(['l31', 'l32'])(
-    'Stored seed %s breaks I1 where a lock is held as long as its connection stands',
+    'Stored seed %s breaks I1 if a lock is held as long as its connection stands',
     async (id) => {
-      const { edits } = plantedBugs.find(({ name }) => name === 'a lock is held as long as its connection stands')!
-      const program = await bundle('index.ts', edits)
+      const bug = plantedBugs.find(({ name }) => name === 'a lock is held as long as its connection stands')!
+      const program = await bundle('index.ts', bug)
       const { simulateScenario: simulateWithout } = (await import(program.href)) as {
         simulateScenario: typeof simulateScenario
       }
