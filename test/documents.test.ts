@@ -1,49 +1,10 @@
-// Checks documents: the tests that they name exist, and their links have targets.
+// Checks documents: each fault of the catalogue has its test, links have targets, and ARCHITECTURE.md names what exists.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { published, root, sourcesIn, workspaces } from './workspace.ts'
 
-const folders = [
-  'packages/client/test',
-  'packages/client/test/faults',
-  'packages/client/test/flow',
-  'packages/client/test/telemetry',
-  'packages/client/test/machine',
-  'packages/client/test/promises',
-  'packages/client/test/sasl',
-  'packages/client/test/watching',
-  'packages/wire/test',
-  'packages/recipes/test',
-  'packages/testing/test',
-  'packages/testing/test/database',
-  'test-integration/test',
-  'test-integration/test/foreign',
-  'test-integration/test/scenarios',
-]
-const documents = ['docs/faults-of-client.md', 'docs/faults-of-recipes.md', 'docs/promises-of-recipes.md']
-
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-
-/** The tests that tables name, written as `file.test.ts`: title. */
-function namedTests(document: string): { readonly file: string; readonly title: string }[] {
-  const cells = read(document)
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .flatMap((line) => line.split(/<br>| \| /))
-  return cells.flatMap((cell) => {
-    const match = /^`([\w-]+\.test\.ts)`: (.*?)(?: \|)?$/.exec(cell.trim())
-    return match === null ? [] : [{ file: match[1]!, title: match[2]! }]
-  })
-}
-
-/** Whether the source of the file contains this title. */
-function hasTest(file: string, title: string): boolean {
-  return folders
-    .map((folder) => `${folder}/${file}`)
-    .filter((path) => existsSync(join(root, path)))
-    .some((path) => read(path).replaceAll("\\'", "'").includes(title))
-}
 
 /** The bold beginnings of the list items below this heading. */
 function itemsBelow(markdown: string, heading: string): string[] {
@@ -51,50 +12,68 @@ function itemsBelow(markdown: string, heading: string): string[] {
   return [...section.matchAll(/^- \*\*(.+?)\*\*/gm)].map((match) => match[1]!)
 }
 
-/** The first column of the table whose header begins with `head`. */
-function rowsOf(markdown: string, head: string): string[] {
-  const lines = markdown.split('\n')
-  const first = lines.findIndex((line) => line.startsWith(`| ${head} |`))
-  const end = lines.indexOf('', first)
-  return lines.slice(first + 2, end === -1 ? undefined : end).map((line) => line.split('|')[1]!.trim())
+/** The rows of all tables whose header begins with this cell, as cells. */
+function rowsOf(markdown: string, head: string): string[][] {
+  const tables = markdown.split('\n\n').filter((block) => block.startsWith(`| ${head} |`))
+  return tables.flatMap((table) => {
+    const rows = table.trimEnd().split('\n').slice(2)
+    return rows.map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+  })
 }
 
-describe.each(documents)('%s', (document) => {
-  test('names only tests that exist', () => {
-    const named = namedTests(document)
-    expect(named.length).toBeGreaterThan(20)
-    expect(named.filter(({ file, title }) => !hasTest(file, title))).toEqual([])
+/** The ids of faults in titles of tests: every group in parentheses inside a string, such as `(L20, R13)`. */
+function idsInTitles(source: string): string[] {
+  const strings = source.split('\n').filter((line) => !line.trimStart().startsWith('//') && /['"`]/.test(line))
+  return strings
+    .flatMap((line) => [...line.matchAll(/\(([^()]*)\)/g)])
+    .flatMap(([, group]) => [...group!.matchAll(/\b[A-Z]\d{2}\b/g)].map(([id]) => id))
+}
+
+describe('The catalogue of faults', () => {
+  const catalogue = read('docs/faults.md')
+  const ids = rowsOf(catalogue, 'id').map(([id]) => id!)
+  const letters = new Set(ids.map((id) => id[0]))
+  const tests = workspaces
+    .flatMap(({ folder }) => sourcesIn(`${folder}/test`))
+    .filter((path) => path.endsWith('.ts') && !path.startsWith('simulator/'))
+    .map((path) => ({ path, named: idsInTitles(read(path)).filter((id) => letters.has(id[0])) }))
+
+  test('has each id once', () => {
+    expect(ids.length).toBeGreaterThan(200)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
-})
 
-/** The catalogues of faults. A document must have a row for each fault: the letter of the ids, and the number of rows. */
-const catalogues: [document: string, letter: string, rows: number][] = [
-  ['docs/faults-of-client.md', 'W', 32],
-  ['docs/faults-of-client.md', 'V', 15],
-  ['docs/faults-of-client.md', 'S', 26],
-]
+  test('has no id without a test', () => {
+    const named = new Set(tests.flatMap(({ named }) => named))
+    expect(ids.filter((id) => !named.has(id))).toEqual([])
+  })
 
-test.each(catalogues)(
-  '%s has a row for each of the faults %s, with a test that has its id',
-  (document, letter, count) => {
-    const lines = read(document).split('\n')
-    const rows = lines.filter((line) => new RegExp(`^\\| ${letter}\\d`).test(line)).map((line) => line.split(' | '))
-    const ids = Array.from({ length: count }, (_, index) => `${letter}${String(index + 1).padStart(2, '0')}`)
-    expect(rows.map(([id]) => id!.slice(2))).toEqual(ids)
-    const hasTestOfItsId = ([id, , , tests]: string[]) =>
-      new RegExp(`\\([^()]*${id!.slice(2)}[^()]*\\)`).test(tests ?? '')
-    expect(rows.filter((row) => !hasTestOfItsId(row)).map(([id]) => id)).toEqual([])
-  },
-)
+  test('has every id that a test names', () => {
+    const unknown = tests.flatMap(({ path, named }) =>
+      named.filter((id) => !ids.includes(id)).map((id) => `${path}: ${id}`),
+    )
+    expect(unknown).toEqual([])
+  })
 
-describe('README of @zk/recipes', () => {
-  test.each([
-    ['What is guaranteed', 'guaranteed'],
-    ['What is not', 'not guaranteed'],
-  ])('every item below "%s" has its tests in the table', (heading, head) => {
-    const items = itemsBelow(read('packages/recipes/README.md'), heading)
-    expect(items.length).toBeGreaterThan(5)
-    expect(rowsOf(read('docs/promises-of-recipes.md'), head)).toEqual(items)
+  const promises = rowsOf(catalogue, 'promise')
+
+  test('lists what the README of @zk/recipes guarantees', () => {
+    const guaranteed = itemsBelow(read('packages/recipes/README.md'), 'What is guaranteed')
+    expect(guaranteed.length).toBeGreaterThan(5)
+    expect(promises.map(([promise]) => promise)).toEqual(guaranteed)
+  })
+
+  test.each(promises)('has a fault or an invariant that exists for "%s"', (_, faults = '', invariants = '') => {
+    const words = (cell: string) => cell.split(' ').filter((word) => word !== '')
+    expect(words(faults).length + words(invariants).length).toBeGreaterThan(0)
+    expect(words(faults).filter((id) => !ids.includes(id))).toEqual([])
+    const checks = sourcesIn('simulator/src').map(read)
+    expect(words(invariants).filter((name) => !checks.some((text) => text.includes(`'${name}'`)))).toEqual([])
   })
 })
 

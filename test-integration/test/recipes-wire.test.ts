@@ -152,7 +152,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     )
 
     test.each([2, 50, 500])(
-      'Semaphore hands over among %i waiters with at most eleven requests and two events each',
+      'Semaphore hands over among %i waiters with at most eleven requests and two events each (P14)',
       async (waiters) => {
         const { chroot, proxy, zk, clientOf, events } = await crowdOf(waiters)
         const first = new Semaphore(zk, '/semaphore', { permits: 2 })

@@ -42,7 +42,7 @@ describe('Barrier', () => {
     expect(scene.ensemble.nodes.get(PATH)!.stat).toMatchObject({ czxid, ephemeralOwner: 0n })
   })
 
-  test('Barrier.wait misses no removal, even if the barrier is set again at once', async () => {
+  test('Barrier.wait misses no removal, even if the barrier is set again at once (B01)', async () => {
     const { scene, zk } = await prepared()
     const { nodes } = scene.ensemble
     nodes.create(PATH)
@@ -104,7 +104,7 @@ describe('Barrier', () => {
   })
 
   test.each(['leader', 'follower'] as const)(
-    'Barrier.wait does not pass a barrier that was set before the call, at a %s that lags, and Barrier.remove removes it',
+    'Barrier.wait does not pass a barrier that was set before the call, at a %s that lags, and Barrier.remove removes it (B04)',
     async (role) => {
       const { scene, lagging, zk, other } = await laggard(role)
       lagging.lag(1_000)
@@ -161,7 +161,7 @@ describe('A Barrier whose answers are lost', () => {
     (['create2', 'delete', 'exists', 'multi'] as const).flatMap((op) =>
       eachFault.map(([name, fault]) => [op, name, fault] as const),
     ),
-  )('Barrier.set, wait and remove outlast a %s that meets %s', async (op, _, fault) => {
+  )('Barrier.set, wait and remove outlast a %s that meets %s (B02)', async (op, _, fault) => {
     const { scene, zk } = await prepared()
     const barrier = new Barrier(zk, PATH)
     fault(scene.ensemble.faults, { op })
@@ -177,7 +177,7 @@ describe('A Barrier whose answers are lost', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Barrier.remove whose answer is lost does not remove a barrier that another program has set meanwhile', async () => {
+  test('Barrier.remove whose answer is lost does not remove a barrier that another program has set meanwhile (B03)', async () => {
     const { scene, zk } = await prepared()
     const { nodes, faults } = scene.ensemble
     nodes.create(PATH)
@@ -255,7 +255,7 @@ describe('Barrier whose node the waiter may not read', () => {
     scene.ensemble.nodes.delete(PATH)
   }
 
-  test.each(releases)('Barrier.wait ends when it is removed, %s', async (_, isRefused) => {
+  test.each(releases)('Barrier.wait ends when it is removed, %s (B14)', async (_, isRefused) => {
     const { scene, zk } = await closed(isRefused)
     const waiting = await scene.start(new Barrier(zk, PATH).wait())
     await scene.world.advance(MUCH)

@@ -50,7 +50,7 @@ describe('A Counter whose answers are lost', () => {
   const ops = ['create2', 'createContainer', 'getData', 'multi', 'delete'] as const
 
   test.each(ops.flatMap((op) => eachFault.map(([name, fault]) => [op, name, fault] as const)))(
-    'Counter.add counts once where its %s meets %s, beside others that add',
+    'Counter.add counts once where its %s meets %s, beside others that add (N01)',
     async (op, _, fault) => {
       for (const nth of [1, 2, 3]) {
         const { scene, zk, other } = await prepared()
@@ -72,7 +72,7 @@ describe('A Counter whose answers are lost', () => {
   )
 
   test.each(['before', 'behind'])(
-    'Counter.add whose answer is lost has its own result where another has written %s it',
+    'Counter.add whose answer is lost has its own result where another has written %s it (N02)',
     async (when) => {
       const { scene, zk, other } = await prepared()
       const [mine, theirs] = [new Counter(zk, PATH), new Counter(other, PATH)]
@@ -100,7 +100,7 @@ describe('A Counter whose answers are lost', () => {
     expect([updating.value, calls, stored(scene)]).toEqual([6n, [3n], 7n])
   })
 
-  test('Counter.add whose session moves to a server that lags counts once', async () => {
+  test('Counter.add whose session moves to a server that lags counts once (N03)', async () => {
     const { scene, zk, other } = await prepared(3)
     const { members, faults } = scene.ensemble
     const sum = new Sum()
@@ -156,7 +156,7 @@ describe('A Counter whose session expires', () => {
     ['has not happened', loseRequest, false, true],
     ['has not happened, and another wrote', loseRequest, true, false],
   ])(
-    'Counter.add without an answer in an expired session, which %s, is never silently lost or doubled',
+    'Counter.add without an answer in an expired session, which %s, is never silently lost or doubled (N04)',
     async (_, fault, doesOtherWrite, isKnown) => {
       const { scene, zk, other } = await prepared()
       const [mine, theirs] = [new Counter(zk, PATH), new Counter(other, PATH)]
@@ -208,7 +208,7 @@ describe('A Counter whose session expires', () => {
 })
 
 describe('A Counter that is deleted', () => {
-  test('Counter.add begins again at 0n, also where as many writes have followed as before', async () => {
+  test('Counter.add begins again at 0n, also where as many writes have followed as before (N05)', async () => {
     const { scene, zk, other } = await prepared()
     const [mine, theirs] = [new Counter(zk, PATH), new Counter(other, PATH)]
     expect(await scene.done(mine.add(10n))).toBe(10n)
@@ -231,7 +231,7 @@ describe('A Counter that is deleted', () => {
     expect([adding.value, stored(scene)]).toEqual([10n, 10n])
   })
 
-  test('Counter.add whose answer is lost, and whose writer node was deleted, says that it is not known', async () => {
+  test('Counter.add whose answer is lost, and whose writer node was deleted, says that it is not known (N06)', async () => {
     for (const fault of [loseReply, loseRequest]) {
       const { scene, zk, other } = await prepared()
       const [mine, theirs] = [new Counter(zk, PATH), new Counter(other, PATH)]
@@ -312,7 +312,7 @@ describe('A Counter that is given up', () => {
     expect(adding.error).toMatchObject({ code: 'RequestTimeout' })
   })
 
-  test('Counter.add is aborted at every moment: it rejects with the reason, counts once at most, and leaves nothing', async () => {
+  test('Counter.add is aborted at every moment: it rejects with the reason, counts once at most, and leaves nothing (N07)', async () => {
     const reason = new Error('changed my mind')
     for (const isNew of [true, false]) {
       const played = await atEveryMoment(async (moment) => {
@@ -403,7 +403,7 @@ describe('A Counter at servers that cannot write', () => {
     expect(adding.value).toBe(1n)
   })
 
-  test('Counter.add waits for a server that takes writes, and Counter.get reads meanwhile', async () => {
+  test('Counter.add waits for a server that takes writes, and Counter.get reads meanwhile (N10)', async () => {
     const scene = new Scene({ members: 3, readOnlyMode: true })
     await scene.world.advance(1_000)
     scene.ensemble.nodes.create(PATH, { data: new Uint8Array([0, 0, 0, 0, 0, 0, 0, 9]) })

@@ -174,7 +174,7 @@ describe('What Counter refuses', () => {
     expect(since.ops()).toEqual([])
   })
 
-  test('Counter refuses a change that would overflow, writes nothing of it, and goes on with those behind it', async () => {
+  test('Counter refuses a change that would overflow, writes nothing of it, and goes on with those behind it (N08)', async () => {
     const { scene, counter } = await prepared(HIGHEST - 2n)
     const adding = [2n, 1n, -5n].map((delta) => outcome(counter.add(delta)))
     await scene.world.settle()
@@ -251,7 +251,7 @@ describe('What Counter refuses', () => {
     }
   })
 
-  test('Counter never leaves the version -1, which would stand for any version', async () => {
+  test('Counter never leaves the version -1, which would stand for any version (N09)', async () => {
     const { scene, zk } = await prepared(1n)
     const node = new WriterNode(zk, PATH, undefined)
     const state = await scene.done(node.create())

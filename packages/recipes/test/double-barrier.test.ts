@@ -56,7 +56,7 @@ describe('DoubleBarrier', () => {
     },
   )
 
-  test('DoubleBarrier lets a member enter the next round while slow ones still leave this one', async () => {
+  test('DoubleBarrier lets a member enter the next round while slow ones still leave this one (B08)', async () => {
     const { scene, clients, barriers } = await prepared(3)
     const entries = await inside(scene, barriers)
     // The last to learn it hears nothing for a while.
@@ -143,7 +143,7 @@ describe('DoubleBarrier', () => {
     expect(names(scene)).toEqual([])
   })
 
-  test('DoubleBarrier.leave does not wait for a member that came while others left, and waits to enter', async () => {
+  test('DoubleBarrier.leave does not wait for a member that came while others left, and waits to enter (B13)', async () => {
     const { scene, barriers } = await prepared(3)
     const entries = await inside(scene, barriers)
     const [first, ...others] = entries.toSorted((one, other) => (one.path < other.path ? -1 : 1))
@@ -170,7 +170,7 @@ describe('DoubleBarrier', () => {
     expect(names(scene)).toEqual([])
   })
 
-  test('DoubleBarrier does not take a ready node of members that have died for its own', async () => {
+  test('DoubleBarrier does not take a ready node of members that have died for its own (B07)', async () => {
     const { scene, clients, barriers } = await prepared(2)
     scene.ensemble.nodes.create(`${PATH}/ready`)
     const first = await scene.start(barriers[0]!.enter())
@@ -193,7 +193,7 @@ describe('DoubleBarrier', () => {
 })
 
 describe('A member of a DoubleBarrier that dies', () => {
-  test('DoubleBarrier.enter does not count a member that has died: the others wait for another', async () => {
+  test('DoubleBarrier.enter does not count a member that has died: the others wait for another (B05)', async () => {
     const { scene, clients, barriers } = await prepared(3)
     const entering = [outcome(barriers[0]!.enter()), outcome(barriers[1]!.enter())]
     await scene.world.settle()
@@ -252,7 +252,7 @@ describe('A member of a DoubleBarrier that dies', () => {
     }
   })
 
-  test('DoubleBarrier.enter enters anew in the next session, and when its node was deleted', async () => {
+  test('DoubleBarrier.enter enters anew in the next session, and when its node was deleted (B06)', async () => {
     for (const how of ['expire', 'delete', 'deleteParent'] as const) {
       const { scene, clients, barriers } = await prepared(2)
       const first = await scene.start(barriers[0]!.enter())
@@ -283,7 +283,7 @@ describe('A DoubleBarrier whose answers are lost', () => {
   const ops = ['create2', 'exists', 'getChildren2', 'multi', 'delete'] as const
 
   test.each(ops.flatMap((op) => eachFault.map(([name, fault]) => [op, name, fault] as const)))(
-    'DoubleBarrier lets all in and out where a %s meets %s',
+    'DoubleBarrier lets all in and out where a %s meets %s (B11)',
     async (op, _, fault) => {
       for (const nth of [1, 2, 3]) {
         const { scene, barriers } = await prepared(3)
@@ -301,7 +301,7 @@ describe('A DoubleBarrier whose answers are lost', () => {
     },
   )
 
-  test('DoubleBarrier.enter misses no opening while it has no connection', async () => {
+  test('DoubleBarrier.enter misses no opening while it has no connection (B09)', async () => {
     const { scene, clients, barriers } = await prepared(2)
     const first = await scene.start(barriers[0]!.enter())
     scene.freeze(clients[0]!)
@@ -346,7 +346,7 @@ describe('A DoubleBarrier that is given up', () => {
     }
   })
 
-  test('DoubleBarrier.enter is aborted at every moment: it rejects with the reason, and leaves nothing', async () => {
+  test('DoubleBarrier.enter is aborted at every moment: it rejects with the reason, and leaves nothing (B10)', async () => {
     const played = await atEveryMoment(async (moment) => {
       const { scene, barriers } = await prepared(2)
       const aborting = new AbortController()
@@ -420,7 +420,7 @@ describe('What DoubleBarrier refuses', () => {
     expect(since.ops()).toEqual([])
   })
 
-  test('DoubleBarrier.leave does not wait for a node of no session, which no member made', async () => {
+  test('DoubleBarrier.leave does not wait for a node of no session, which no member made (B12)', async () => {
     const { scene, barriers } = await prepared(1)
     const [entry] = await inside(scene, barriers)
     scene.ensemble.nodes.create(`${PATH}/zzz`)

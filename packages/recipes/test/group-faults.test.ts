@@ -28,7 +28,7 @@ const faults: [string, Fault][] = [
 ]
 
 describe('Membership', () => {
-  test.each(faults)('Membership has one node with its data, where a create %s', async (_, fault) => {
+  test.each(faults)('Membership has one node with its data, where a create %s (G01)', async (_, fault) => {
     for (const times of [1, 2]) {
       const scene = new Scene()
       const [zk] = (await scene.clients(1)) as [ZooKeeper]
@@ -70,7 +70,7 @@ describe('Membership', () => {
   })
 
   test.each(['leave', 'update'] as const)(
-    'Membership.%s whose request was not answered touches no node of another member that has the name meanwhile',
+    'Membership.%s whose request was not answered touches no node of another member that has the name meanwhile (G06)',
     async (call) => {
       const scene = new Scene()
       const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
@@ -131,7 +131,7 @@ describe('Membership', () => {
     expect(nodes(scene).map(([, , session]) => session)).toEqual([other.session.id])
   })
 
-  test('Membership whose create was made with earlier data writes the last data', async () => {
+  test('Membership whose create was made with earlier data writes the last data (G07)', async () => {
     const scene = new Scene()
     const [zk] = (await scene.clients(1)) as [ZooKeeper]
     const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one' }))
@@ -146,7 +146,7 @@ describe('Membership', () => {
     expect(nodes(scene)).toEqual([['host-1', 'two', zk.session.id]])
   })
 
-  test('Membership keeps one node with the last data, whenever the session expires during an update', async () => {
+  test('Membership keeps one node with the last data, whenever the session expires during an update (G04)', async () => {
     const played = await atEveryFrame(async (frame) => {
       const scene = new Scene()
       const [zk] = (await scene.clients(1)) as [ZooKeeper]
@@ -173,7 +173,7 @@ describe('Membership', () => {
     ['closed', (_, zk) => void zk.close(), false],
     ['detached', (_, zk) => void zk.detach(), false],
   ]
-  test.each(ways)('Group.join leaves nothing, whenever it is %s', async (_, act, hasClient) => {
+  test.each(ways)('Group.join leaves nothing, whenever it is %s (G09)', async (_, act, hasClient) => {
     const played = await atEveryMoment(async (moment) => {
       const scene = new Scene()
       const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

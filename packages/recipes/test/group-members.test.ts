@@ -129,7 +129,7 @@ describe('Group.members', () => {
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Group.members goes on over a lost connection and tells what was missed', async () => {
+  test('Group.members goes on over a lost connection and tells what was missed (G12)', async () => {
     const { scene, zk, one, other } = await prepared()
     const me = await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
@@ -203,7 +203,7 @@ describe('Group.members', () => {
     expect(KeeperError.is(after.error, 'NoAuth')).toBe(true)
   })
 
-  test('Group has a member that a server does not show at all, and Group.join waits for its name', async () => {
+  test('Group has a member that a server does not show at all, and Group.join waits for its name (G16)', async () => {
     const { scene, zk, one, other } = await prepared()
     await scene.done(one.addAuth('digest', 'one:secret'))
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
@@ -232,7 +232,7 @@ describe('Group.members', () => {
     expect(joining.status).toBe('fulfilled')
   })
 
-  test('Group.members yields a member whose data may not be read, with the error and without data', async () => {
+  test('Group.members yields a member whose data may not be read, with the error and without data (G13)', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'open', '1')
     await scene.done(one.addAuth('digest', 'one:secret'))
@@ -291,7 +291,7 @@ describe('Group.members', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('Group.members: every list is one that the group had, whenever members come and go while it reads', async () => {
+  test('Group.members: every list is one that the group had, whenever members come and go while it reads (G11)', async () => {
     // A group that goes through known lists: no other may be seen.
     const truth = [['a', 'b'], ['a', 'b', 'c'], ['b', 'c'], ['b'], ['a', 'b']].map(String)
     const played = await atEveryMoment(

@@ -55,7 +55,7 @@ describe('Group.join', () => {
     expect(me.name).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('Group.join waits for the node of a session that is about to expire: a process that starts again finds its own', async () => {
+  test('Group.join waits for the node of a session that is about to expire: a process that starts again finds its own (G02)', async () => {
     const { scene, zk, other } = await prepared()
     await joined(scene, zk, 'host-1', 'before')
     scene.freeze(zk)
@@ -68,7 +68,7 @@ describe('Group.join', () => {
     expect(nodes(scene)).toEqual([['host-1', 'after', other.session.id]])
   })
 
-  test('Group.join rejects with a NameTakenError after twice the session timeout when another member keeps the name', async () => {
+  test('Group.join rejects with a NameTakenError after twice the session timeout when another member keeps the name (G03)', async () => {
     const { scene, zk, other } = await prepared()
     await joined(scene, zk, 'host-1')
     const joining = outcome(new Group(other, PATH).join({ name: 'host-1' }))
@@ -178,7 +178,7 @@ describe('Membership', () => {
     expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
   })
 
-  test('Membership makes its node again at once when another client deletes it', async () => {
+  test('Membership makes its node again at once when another client deletes it (G05)', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1', 'one')
     scene.ensemble.nodes.delete(me.path)
@@ -225,7 +225,7 @@ describe('Membership', () => {
     expect(nodes(scene)).toEqual([['host-1', 'two', zk.session.id]])
   })
 
-  test('Membership waits for the node of its own last session, which the ensemble may keep longer', async () => {
+  test('Membership waits for the node of its own last session, which the ensemble may keep longer (G10)', async () => {
     const scene = new Scene()
     const zk = await scene.client({ localExpiry: 1 })
     const me = await joined(scene, zk, 'host-1', 'one')
@@ -386,7 +386,7 @@ describe('Membership.update', () => {
     expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
   })
 
-  test('Membership.update that is too large while the member is absent rejects, and the member comes back with what it had', async () => {
+  test('Membership.update that is too large while the member is absent rejects, and the member comes back with what it had (G08)', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1', 'one')
     scene.expire(zk)

@@ -11,7 +11,7 @@ const RECONNECTED = 3_000
 
 describe.each<Role>(['leader', 'follower'])('At a %s that lags', (role) => {
   test.each(['ThrottledOp', 'ConnectionLoss'] as const)(
-    'Barrier.wait waits at a barrier that was closed before, where its first check ends with %s',
+    'Barrier.wait waits at a barrier that was closed before, where its first check ends with %s (B15)',
     async (code) => {
       const { scene, zk } = await closedBefore(role, code)
       const waiting = outcome(new Barrier(zk, PATH).wait())
@@ -163,7 +163,7 @@ async function closedBefore(role: Role, code: 'ThrottledOp' | 'ConnectionLoss') 
 }
 
 describe('In the next session, at a server that lags', () => {
-  test('BarrierEntry.leave waits for those inside', async () => {
+  test('BarrierEntry.leave waits for those inside (B16)', async () => {
     const { scene, lagging, others } = sceneWith('follower')
     lagging.refuse()
     const clients = await scene.clients(3)

@@ -86,7 +86,7 @@ async function play(seed: number, version: '3.5' | '3.8' | '3.9'): Promise<Playe
 }
 
 describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) => {
-  test('Mirror: what it tells, applied to an empty tree, is the tree of the servers, whatever fails', async () => {
+  test('Mirror: what it tells, applied to an empty tree, is the tree of the servers, whatever fails (T01)', async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { scene, zk, mirror, replays } = await play(seed, version)
       const tree = treeOf(scene, ROOT)

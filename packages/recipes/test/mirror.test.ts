@@ -50,7 +50,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     return { ...all, mirror }
   }
 
-  test('Mirror.open resolves with the whole content, which get, children, entries and size show at once', async () => {
+  test('Mirror.open resolves with the whole content, which get, children, entries and size show at once (T13)', async () => {
     const { scene, nodes, mirror } = await ready()
     expect(copyOf(mirror)).toEqual(treeOf(scene, ROOT))
     expect([mirror.size, mirror.path, mirror.isStale, mirror.staleSince]).toEqual([4, ROOT, false, undefined])
@@ -108,7 +108,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(since.ops()).toEqual(['getData'])
   })
 
-  test('Mirror of a path that does not exist is empty, and tells when it is made, deleted and made again', async () => {
+  test('Mirror of a path that does not exist is empty, and tells when it is made, deleted and made again (T05)', async () => {
     const { scene, zk, nodes } = await prepared({ version })
     const mirror = await open(scene, zk, {}, '/later/deep')
     const replay = new Replay(mirror)
@@ -133,7 +133,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Mirror tells a node that was deleted and made again as a change to another czxid, and what was below it as removed', async () => {
+  test('Mirror tells a node that was deleted and made again as a change to another czxid, and what was below it as removed (T06)', async () => {
     const { scene, writer, mirror } = await ready()
     const replay = new Replay(mirror)
     await scene.world.settle()
@@ -187,7 +187,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(asked).not.toContain(`${ROOT}/a/x`)
   })
 
-  test('Mirror shows a node that may not be read without data, nothing below it, and goes on', async () => {
+  test('Mirror shows a node that may not be read without data, nothing below it, and goes on (T07)', async () => {
     const { scene, zk, nodes, writer } = await prepared({ version })
     nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
     nodes.create(`${ROOT}/secret/below`)
@@ -237,7 +237,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect([mirror.get(`${ROOT}/secret`)?.text, mirror.get(`${ROOT}/secret/below`)?.text]).toEqual(['open', ''])
   })
 
-  test('Mirror goes on where a server does not show at all what may not be read', async () => {
+  test('Mirror goes on where a server does not show at all what may not be read (T14)', async () => {
     const { scene, zk, nodes, writer } = await prepared({ version })
     nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
     // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
@@ -276,7 +276,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(Array.from(mirror.entries(), ({ path, data }) => [path, data])).toEqual([['/secret', undefined]])
   })
 
-  test('Mirror tells what was missed during a lost connection, once, and reads only what has changed', async () => {
+  test('Mirror tells what was missed during a lost connection, once, and reads only what has changed (T02, T04)', async () => {
     const { scene, nodes, mirror, zk } = await ready()
     const replay = new Replay(mirror)
     await scene.world.settle()
@@ -307,7 +307,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     )
   })
 
-  test('Mirror goes on in the next session, and tells what was missed, once', async () => {
+  test('Mirror goes on in the next session, and tells what was missed, once (T03)', async () => {
     const { scene, nodes, mirror, zk } = await ready()
     const replay = new Replay(mirror)
     await scene.world.settle()
@@ -333,7 +333,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(mirror.get(`${ROOT}/b`)?.text).toBe('5')
   })
 
-  test('Mirror closed at any moment, while it opens or follows, leaves no watch and no timer, and reads no more', async () => {
+  test('Mirror closed at any moment, while it opens or follows, leaves no watch and no timer, and reads no more (T11)', async () => {
     const played = await atEveryMoment(
       async (moment) => {
         const { scene, zk, nodes } = await prepared({ version })
@@ -361,7 +361,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(played).toBeGreaterThan(20)
   })
 
-  test('Mirror sets its watch again when removeWatches of the program has removed it', async () => {
+  test('Mirror sets its watch again when removeWatches of the program has removed it (T12)', async () => {
     const { scene, nodes, mirror, zk } = await ready()
     await scene.done(zk.removeWatches(ROOT))
     await scene.world.settle()
@@ -420,7 +420,7 @@ describe('Mirror', () => {
     expect(mirror.get('/c')).toBeDefined()
   })
 
-  test('Mirror.open rejects when there are more nodes than maxNodes, says how many, and leaves no watch', async () => {
+  test('Mirror.open rejects when there are more nodes than maxNodes, says how many, and leaves no watch (T08)', async () => {
     const { scene, zk, nodes } = await prepared()
     for (let n = 0; n < 20; n++) nodes.create(`${ROOT}/many/${n}`)
     const since = scene.since()
@@ -593,7 +593,7 @@ describe('Mirror', () => {
     expect((await scene.start(mirror.synced({ every: 1 } as object))).error).toBeInstanceOf(TypeError)
   })
 
-  test('Mirror.changes: a slow reader gets one change of each node, from what it was told to what is there', async () => {
+  test('Mirror.changes: a slow reader gets one change of each node, from what it was told to what is there (T09)', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
     const slow = mirror.changes()
@@ -690,7 +690,7 @@ describe('Mirror', () => {
     expect(told).toContain(`Added ${ROOT}/c`)
   })
 
-  test('Mirror has one read of a node under way, and reads once more for all events that have come meanwhile', async () => {
+  test('Mirror has one read of a node under way, and reads once more for all events that have come meanwhile (T10)', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
     const since = scene.since()

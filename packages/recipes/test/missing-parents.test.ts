@@ -13,7 +13,7 @@ test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
   ['Barrier.set', (zk) => new Barrier(zk, PATH).set({ timeout: 60_000 })],
   ['DoubleBarrier.enter', (zk) => new DoubleBarrier(zk, PATH, { size: 1 }).enter()],
   ['Semaphore.acquire', (zk) => new Semaphore(zk, PATH, { permits: 1 }).acquire()],
-])('%s goes on when the process stands still for long at any moment while the path is made', async (_, call) => {
+])('%s goes on when the process stands still for long at any moment while the path is made (N11)', async (_, call) => {
   const played = await atEveryMoment(async (moment) => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })

@@ -32,7 +32,7 @@ describe('Answers that are lost', () => {
   ] as const
 
   test.each(requests.flatMap(([what, match]) => eachFault.map(([name, fault]) => [what, name, match, fault] as const)))(
-    'MultiLock.acquire whose %s meets %s has one node on each path, and all are of one transaction',
+    'MultiLock.acquire whose %s meets %s has one node on each path, and all are of one transaction (M02)',
     async (_, __, match, fault) => {
       const { scene, zk, other } = await prepared()
       fault(scene.ensemble.faults, match)
@@ -118,7 +118,7 @@ describe('MultiLock.acquire that is given up', () => {
     ['on free paths', true, false],
     ['behind a holder of one path, which releases', true, true],
   ])(
-    'MultiLock.acquire is aborted at every moment, %s: it never holds, and leaves nothing',
+    'MultiLock.acquire is aborted at every moment, %s: it never holds, and leaves nothing (M03)',
     async (_, exists, isHeld) => {
       const played = await abortAtEveryMoment({
         prepare: (scene) => {
@@ -153,7 +153,7 @@ describe('MultiLock.acquire that is given up', () => {
 
 describe('Nodes and sessions that go', () => {
   test.each([A, B])(
-    'MultiLock.acquire that waits queues again on all paths as soon as its node below %s is deleted',
+    'MultiLock.acquire that waits queues again on all paths as soon as its node below %s is deleted (M04)',
     async (path) => {
       const { scene, zk, other } = await prepared()
       const held = await scene.done(new Lock(other, B).acquire())

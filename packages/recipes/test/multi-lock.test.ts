@@ -80,7 +80,7 @@ describe('MultiLock', () => {
     expect(heldOf(last)).toEqual([0, 1])
   })
 
-  test('MultiLock grants two that overlap one after the other, whatever the order of their paths', async () => {
+  test('MultiLock grants two that overlap one after the other, whatever the order of their paths (M01)', async () => {
     const { scene, zk, other, third } = await prepared()
     const orders: [ZooKeeper, string[]][] = [
       [zk, [A, B, C]],
@@ -174,7 +174,7 @@ describe('MultiLock', () => {
     expect(scene.watches(zk).filter(({ path }) => path !== a.path && path !== b.path)).toEqual([])
   })
 
-  test('MultiLock waits for a program that takes the same locks one by one, and it for MultiLock: the timeout ends it', async () => {
+  test('MultiLock waits for a program that takes the same locks one by one, and it for MultiLock: the timeout ends it (M07)', async () => {
     const { scene, zk, other } = await prepared()
     await scene.done(new Lock(other, B).acquire())
     const both = outcome(new MultiLock(zk, [A, B]).acquire({ timeout: 1_000 }))
@@ -212,7 +212,7 @@ describe('MultiHeld', () => {
   })
 
   test.each([0, 1, 2])(
-    'MultiHeld whose nodes nobody can watch is lost by a round that checks node %i',
+    'MultiHeld whose nodes nobody can watch is lost by a round that checks node %i (M05)',
     async (index) => {
       const { scene, zk } = await prepared()
       const held = await scene.done(new MultiLock(zk, [A, B, C]).acquire())
@@ -267,7 +267,7 @@ describe('MultiLock that cannot be right', () => {
   })
 
   test.each(['acquire', 'tryAcquire'] as const)(
-    'MultiLock.%s without the right to create on one path rejects with NoAuth that names it, and leaves nothing',
+    'MultiLock.%s without the right to create on one path rejects with NoAuth that names it, and leaves nothing (M06)',
     async (how) => {
       const { scene, zk } = await prepared()
       const acl = [{ perms: Perms.ALL - Perms.CREATE, id: { scheme: 'world', id: 'anyone' } }]

@@ -22,7 +22,7 @@ test('Semaphore is acquired in three round trips, and released in one', async ()
   expect(scene.leftovers()).toEqual(nothing)
 })
 
-test('Semaphore lists those ahead although all are of one session: their events do not show what they have left in leases', async () => {
+test('Semaphore lists those ahead although all are of one session: their events do not show what they have left in leases (P16)', async () => {
   const scene = new Scene()
   prepare(scene, 1)
   const semaphore = semaphoreOf(await scene.client())

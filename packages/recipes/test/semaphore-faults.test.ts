@@ -22,7 +22,7 @@ describe('The transaction of a grant', () => {
     ['a reply and the end', drop],
     ['garbage', garbage],
     ['ThrottledOp', fail('ThrottledOp')],
-  ])('Semaphore.acquire whose transaction comes to %s has its permits once', async (_, fault) => {
+  ])('Semaphore.acquire whose transaction comes to %s has its permits once (P07)', async (_, fault) => {
     for (const count of [1, 2]) {
       for (const how of ['acquire', 'tryAcquire'] as const) {
         const { scene, zk, other } = await prepared(2, 3)
@@ -109,7 +109,7 @@ describe('Rounds', () => {
 })
 
 describe('Lists that are old', () => {
-  test('Semaphore goes by no list that lacks those before it, on a server that is behind the event that woke it', async () => {
+  test('Semaphore goes by no list that lacks those before it, on a server that is behind the event that woke it (P08)', async () => {
     let wasBehind = 0
     for (let delay = 0; delay <= 8; delay++) {
       const scene = new Scene({ members: 3 })
@@ -174,7 +174,7 @@ describe('Semaphore.acquire that is aborted', () => {
     ['where there is room', true, 2],
     ['behind a holder that releases', true, 1],
   ])(
-    'Semaphore.acquire is aborted at every moment, %s: it never holds, and leaves nothing (CURATOR-462)',
+    'Semaphore.acquire is aborted at every moment, %s: it never holds, and leaves nothing (P05, CURATOR-462)',
     async (_, exists, permits) => {
       const played = await abortAtEveryMoment({
         prepare: (scene) => {
@@ -222,7 +222,7 @@ describe('Sessions that end', () => {
     expect(heldOf(waiting)).toHaveLength(1)
   })
 
-  test('Semaphore gives the permit of a session that ended to the next, also to one of the same client (CURATOR-595)', async () => {
+  test('Semaphore gives the permit of a session that ended to the next, also to one of the same client (P06, CURATOR-595)', async () => {
     const { scene, zk } = await prepared(1, 3)
     const semaphore = semaphoreOf(zk)
     const held = await scene.done(semaphore.acquire())
@@ -235,7 +235,7 @@ describe('Sessions that end', () => {
     expect(acquiring.value.permit).toBe(0)
   })
 
-  test('Semaphore.acquire leaves no lease when its session ends at any step (CURATOR-315)', async () => {
+  test('Semaphore.acquire leaves no lease when its session ends at any step (P03, CURATOR-315)', async () => {
     for (let delay = 0; delay < 14; delay++) {
       const { scene, zk, other } = await prepared(1)
       scene.network.latency = () => 1
@@ -252,7 +252,7 @@ describe('Sessions that end', () => {
     }
   })
 
-  test('Semaphore.acquire that is cut off at any step does not stop the others for ever (CURATOR-335)', async () => {
+  test('Semaphore.acquire that is cut off at any step does not stop the others for ever (P04, CURATOR-335)', async () => {
     for (let delay = 0; delay < 16; delay++) {
       const { scene, zk, other } = await prepared(1, 3)
       scene.network.latency = () => 1

@@ -47,7 +47,7 @@ describe('The stored number of permits', () => {
     }
   })
 
-  test('Semaphore of another number rejects with a PermitsError that names both, and makes no node', async () => {
+  test('Semaphore of another number rejects with a PermitsError that names both, and makes no node (P10)', async () => {
     const scene = new Scene()
     prepare(scene, 5)
     const zk = await scene.client()
@@ -198,7 +198,7 @@ describe('Semaphore.resize', () => {
     expect(all[3]!.value.permit).toBe(0)
   })
 
-  test('Semaphore grants no more than the number that is valid when the grant is committed, at whatever moment it shrinks', async () => {
+  test('Semaphore grants no more than the number that is valid when the grant is committed, at whatever moment it shrinks (P11)', async () => {
     let shrunkFirst = 0
     for (let delay = 0; delay <= 12; delay++) {
       const scene = new Scene({ members: 3 })

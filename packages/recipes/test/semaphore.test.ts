@@ -74,7 +74,7 @@ describe('Semaphore.acquire of several permits', () => {
     expect(takenBy([big, small])).toBe(3)
   })
 
-  test('SemaphoreHeld of several permits is lost when the node of any of them is deleted, and deletes the others', async () => {
+  test('SemaphoreHeld of several permits is lost when the node of any of them is deleted, and deletes the others (P09)', async () => {
     for (let gone = 0; gone < 3; gone++) {
       const { scene, clients } = await idle(3, 1)
       const held = await scene.done(semaphoreOf(clients[0]!).acquire({ count: 3 }))
@@ -126,7 +126,7 @@ describe('Semaphore.tryAcquire', () => {
     expect(scene.watches()).toEqual([])
   })
 
-  test('Semaphore.tryAcquire of many at once never gets more than the permits (kazoo#213)', async () => {
+  test('Semaphore.tryAcquire of many at once never gets more than the permits (P02, kazoo#213)', async () => {
     for (let seed = 1; seed <= 8; seed++) {
       const scene = new Scene({ seed })
       prepare(scene, 2)
@@ -197,7 +197,7 @@ describe('Semaphore seen by others', () => {
 describe('Semaphore beside other programs', () => {
   const curatorLease = `${LEASES}/_c_0c1ac1ba-1f4b-4c73-9d7a-9a5b9b1c5a10-lease-`
 
-  test('Semaphore counts every node in leases, whoever made it: a foreign one takes a permit', async () => {
+  test('Semaphore counts every node in leases, whoever made it: a foreign one takes a permit (P12)', async () => {
     const scene = new Scene()
     prepare(scene, 2)
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

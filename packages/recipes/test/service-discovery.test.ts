@@ -70,7 +70,7 @@ describe('ServiceDiscovery', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('ServiceDiscovery.instances reads the instances of a JVM, ignores fields that it does not know, and keeps the payload as it is', async () => {
+  test('ServiceDiscovery.instances reads the instances of a JVM, ignores fields that it does not know, and keeps the payload as it is (G14)', async () => {
     const { scene, zk } = await prepared()
     scene.ensemble.nodes.create(PATH)
     scene.ensemble.nodes.create(`${PATH}/orders`)

@@ -37,7 +37,7 @@ const anywhere: Tests<World> = (world) => {
     await watching
   })
 
-  test('Group goes on with GroupMember while the servers they are at are killed, one after the other', async () => {
+  test('Group goes on with GroupMember while the servers they are at are killed, one after the other (G15)', async () => {
     const { curator, zk, servers } = await world()
     const client = await curator()
     const group = new Group(zk, '/group')

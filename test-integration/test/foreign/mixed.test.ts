@@ -31,7 +31,7 @@ const anywhere: Tests<World> = (world) => {
   })
 
   test.each(['SharedLock', 'LeaderElection'] as const)(
-    '%s and that of Curator take turns on one path while the servers they are at are killed',
+    '%s and that of Curator take turns on one path while the servers they are at are killed (R14)',
     async (recipe) => {
       const { servers, zk, curator, root } = await world()
       await zk.create('/both')

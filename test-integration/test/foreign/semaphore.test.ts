@@ -47,7 +47,7 @@ const anywhere: Tests<World> = (world) => {
     await until('leases to be empty', async () => (await semaphore.holders()).length === 0)
   })
 
-  test('Semaphore and InterProcessSemaphoreV2 stand in one line', async () => {
+  test('Semaphore and InterProcessSemaphoreV2 stand in one line (P13)', async () => {
     const { curator, zk } = await world()
     const [one, two] = await Promise.all([curator(), curator()])
     const semaphore = new Semaphore(zk, PATH, { permits: 1 })
