@@ -23,7 +23,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault, untilAnswered } from '../src/guide/errors.ts'
-import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
+import { connectAtLast } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
 import { followSettings, importTogether, lead, takeTicket, writeInParts } from '../src/guide/recipes.ts'
@@ -187,127 +187,6 @@ describe('The guide', () => {
   ])('does not take a node %s for its own', async (_, data) => {
     await zk.create('/order', data)
     await expect(createOnce(zk, '/order', 'uuid 1', signal)).rejects.toMatchObject({ code: 'NodeExists' })
-  })
-
-  test('follows a config that comes, changes, goes and comes again, and leaves no watch', async () => {
-    const seen: (string | undefined)[] = []
-    const stopping = new AbortController()
-    const following = followConfig(zk, (config) => void seen.push(config), stopping.signal)
-    await expect.poll(() => seen).toEqual([undefined])
-    await zk.create('/config', 'one')
-    await expect.poll(() => seen).toEqual([undefined, 'one'])
-    await zk.setData('/config', 'two')
-    await expect.poll(() => seen.at(-1)).toBe('two')
-    await zk.delete('/config')
-    await expect.poll(() => seen.at(-1)).toBe(undefined)
-    await zk.create('/config', 'three')
-    await expect.poll(() => seen.at(-1)).toBe('three')
-    stopping.abort()
-    await following
-    expect(await zk.checkWatches('/config')).toBe(false)
-  })
-
-  test('follows a config until the client is closed', async () => {
-    const seen: (string | undefined)[] = []
-    const following = followConfig(zk, (config) => void seen.push(config), new AbortController().signal)
-    await expect.poll(() => seen).toEqual([undefined])
-    await zk.close()
-    await following
-  })
-
-  test('follows a config until the client is closed during a read', async () => {
-    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config', connection: 'open' })
-    const following = followConfig(zk, () => {}, signal)
-    await lost.fired
-    await zk.close()
-    await following
-  })
-
-  test('follows a config over the end of its session, right after a change', async () => {
-    const seen: (string | undefined)[] = []
-    const stopping = new AbortController()
-    await zk.create('/config', 'one')
-    const following = followConfig(zk, (config) => void seen.push(config), stopping.signal)
-    await expect.poll(() => seen).toEqual(['one'])
-    const { session } = zk
-    // The read of that change ends with the session.
-    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config', connection: 'open' })
-    ensemble.nodes.setData('/config', 'two')
-    await lost.fired
-    ensemble.sessions.expire(session.id)
-    await once(session.signal, 'abort')
-    await expect.poll(() => seen.at(-1)).toBe('two')
-    ensemble.nodes.setData('/config', 'three')
-    await expect.poll(() => seen.at(-1)).toBe('three')
-    stopping.abort()
-    await following
-  })
-
-  test('follows a config over an outage in which its read runs out of time', async () => {
-    const client = await connect(ensemble.connectString, { sessionTimeout: 2_000 })
-    onTestFinished(() => client.close())
-    const seen: (string | undefined)[] = []
-    const stopping = new AbortController()
-    ensemble.nodes.create('/config', { data: 'one' })
-    const following = followConfig(client, (config) => void seen.push(config), stopping.signal)
-    await expect.poll(() => seen).toEqual(['one'])
-    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config' })
-    ensemble.nodes.setData('/config', 'two')
-    await lost.fired
-    ensemble.members[0]!.kill()
-    // The first is that of the read, after T. The second is that of a new watch, behind the end of the session.
-    await expect.poll(() => client.stats().requests.failed.RequestTimeout ?? 0).toBeGreaterThanOrEqual(2)
-    expect(client.stats().sessions.expired).toBe(1)
-    ensemble.members[0]!.restart()
-    await expect.poll(() => seen.at(-1)).toBe('two')
-    ensemble.nodes.setData('/config', 'three')
-    await expect.poll(() => seen.at(-1)).toBe('three')
-    stopping.abort()
-    await following
-  })
-
-  test('registers in every session, though the answer is lost', async () => {
-    const lost = ensemble.faults.loseReply({ op: 'create', path: '/members/one' })
-    const stopping = new AbortController()
-    const registering = register(zk, '/members/one', 'here', stopping.signal)
-    const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner
-    await expect.poll(owner).toBe(zk.session.id)
-    expect(lost.count).toBe(1)
-    const before = zk.session.id
-    ensemble.sessions.expire(before)
-    await expect.poll(() => zk.session.id !== 0n && zk.session.id !== before).toBe(true)
-    await expect.poll(owner).toBe(zk.session.id)
-    stopping.abort()
-    await registering
-  })
-
-  test('registers in the next session after an outage, when the node of the last one is gone', async () => {
-    const client = await connect(ensemble.connectString, { sessionTimeout: 2_000 })
-    onTestFinished(() => client.close())
-    const registering = register(client, '/members/one', 'here', signal)
-    const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner
-    const { session } = client
-    await expect.poll(owner).toBe(session.id)
-    ensemble.members[0]!.kill()
-    await expect.poll(() => client.stats().requests.failed.RequestTimeout ?? 0).toBeGreaterThanOrEqual(1)
-    expect(session.signal.aborted).toBe(true)
-    ensemble.members[0]!.restart()
-    await ensemble.serving()
-    // The servers begin T anew.
-    expect(owner()).toBe(session.id)
-    await expect.poll(owner).not.toBe(session.id)
-    await expect.poll(owner).toBe(client.session.id)
-    await client.close()
-    await registering
-  })
-
-  test('registers, though the server is busy, until the client is closed', async () => {
-    const busy = ensemble.faults.fail({ op: 'create', path: '/members/one', code: 'OperationTimeout' })
-    const registering = register(zk, '/members/one', 'here', signal)
-    await expect.poll(() => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner).toBe(zk.session.id)
-    expect(busy.count).toBe(1)
-    await zk.close()
-    await registering
   })
 
   test('connects at last', async () => {

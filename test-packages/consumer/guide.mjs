@@ -3,14 +3,13 @@ import { LeaderElection, Lock } from '@zk/recipes'
 import { TestServer } from '@zk/testing'
 import { followEvents, handOver, moveMoney } from './guide/client.js'
 import { createOnce, readOrDefault } from './guide/errors.js'
-import { connectAtLast, followConfig, register } from './guide/migrating.js'
+import { connectAtLast } from './guide/migrating.js'
 import { billOnce } from './guide/production.js'
 import { lead, writeInParts } from './guide/recipes.js'
 import { logStates } from './guide/states.js'
 
 const server = await TestServer.start({ tickTime: 100 })
-const stopping = new AbortController()
-const { signal } = stopping
+const { signal } = new AbortController()
 const zk = await connectAtLast(server.connectString, signal)
 
 const dataOf = (path) => new TextDecoder().decode(server.nodes.get(path)?.data)
@@ -29,13 +28,6 @@ await until(() => lines.includes('state connected'))
 note(await readOrDefault(zk, '/config'))
 await createOnce(zk, '/config', 'one', signal)
 note(await readOrDefault(zk, '/config'))
-
-const following = followConfig(zk, (config) => note('config', config), signal)
-await until(() => lines.includes('config one'))
-const registering = register(zk, '/members/one', 'here', signal)
-await until(() => dataOf('/members/one') === 'here')
-stopping.abort()
-await Promise.all([following, registering])
 
 for (const name of ['ann', 'bob']) await zk.create(`/accounts/${name}`, '100', { parents: true })
 await moveMoney(zk, 0, 0)

@@ -22,7 +22,6 @@ describe.each(runtimes)('$name', (runtime) => {
       'state connected',
       'the default',
       'one',
-      'config one',
       'ann 90 bob 110',
       'bill ann 16',
       'bill bob 16',

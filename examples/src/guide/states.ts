@@ -1,4 +1,4 @@
-// Code of docs/guide/connection-states.md.
+// Code of the README of @zk/client.
 import type { ZooKeeper } from '@zk/recipes'
 
 export { logStates }
