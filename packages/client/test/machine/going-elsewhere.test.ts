@@ -55,7 +55,7 @@ test('SessionMachine.resolved dials one address, and gives it its part of the ti
   expect(machine.resolved('zk1', ['10.0.0.1', '10.0.0.2'], 500)).toMatchObject([
     { type: 'dial', target: { host: 'zk1' } },
   ])
-  expect(machine.state).toMatchObject({ name: 'dialing', server: 'zk1:2181', by: T / 2 })
+  expect(machine.state).toMatchObject({ name: 'dialing', server: 'zk1:2181', by: T / 3 })
   machine.lost(broken, 2_000)
   // The other at once, without another look-up.
   expect(machine.deadline()).toBe(2_000)

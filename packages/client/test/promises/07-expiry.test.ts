@@ -452,12 +452,12 @@ describe('Ends that are final', () => {
       const { zk, server, connection } = await connected(world)
       await expired(world, { server, connection })
       for (let round = 0; round < 6; round++) {
-        await world.advance(T)
+        await world.advance(T / 5)
         const next = await server.connection()
         await next.expectConnect()
         next.expire()
       }
-      await world.advance(T)
+      await world.advance(T / 5)
       const last = await server.accept({ sessionId: 0x77n, timeOut: T })
       void outcome(zk.getData('/a'))
       last.fail(await last.expect(OpCode.getData), 'SessionExpired')
@@ -475,7 +475,7 @@ describe('Ends that are final', () => {
     const pauses: number[] = []
     let from = world.now()
     for (let round = 0; round < 10; round++) {
-      await world.advance(T)
+      await world.advance(T / 5)
       pauses.push(world.dials.at(-1)!.at - from)
       const next = await server.connection()
       await next.expectConnect()
@@ -488,7 +488,7 @@ describe('Ends that are final', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(T / 10)
     // At most one attempt a pause: their sum is far above ten times the first.
     expect(world.dials.length).toBeLessThan(2 + 10 + 1)
-    await world.advance(T)
+    await world.advance(T / 5)
     const last = await server.connection()
     await last.expectConnect()
     last.accept({ sessionId: 0x77n, timeOut: T })

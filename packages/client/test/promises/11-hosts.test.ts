@@ -87,7 +87,7 @@ describe('A host name', () => {
     }
     const server = FakeServer.listen(world, '10.0.0.2:2181')
     const connecting = outcome(connect('zk1:2181,zk2:2181', { runtime: world, sessionTimeout: T }))
-    await world.advance(T / 2)
+    await world.advance(T / 5)
     await server.accept()
     expect(connecting.status).toBe('fulfilled')
   })

@@ -124,11 +124,11 @@ describe('A name is looked up anew', () => {
 
   test('ZooKeeper counts a name for as many addresses as it has now, not as it had', async () => {
     for (const [before, now] of [
-      [3, 1],
-      [1, 3],
+      [6, 3],
+      [3, 6],
     ] as const) {
       const world = new NamedWorld()
-      const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
+      const addresses = Array.from({ length: 6 }, (_, index) => `10.0.0.${index + 1}`)
       world.names.set('zk', addresses.slice(0, before))
       for (const address of addresses) FakeServer.listen(world, address + PORT).swallow()
       outcome(connect('zk:2181', { runtime: world, sessionTimeout: T, connectTimeout: 100 * T }))
@@ -155,8 +155,8 @@ describe('A name is looked up anew', () => {
     expect(connection.isClosed).toBe(true)
     const from = world.dials.length - 1
     expect(dialed(world, from)).toEqual(['10.0.2.2:2181'])
-    // Half of the session timeout is for the one address, and half for the name before, of which no address is known to count.
-    await world.advance(T / 2 - 1)
+    // The one address and the name before, of which no address is known to count, are two servers: each has T/3.
+    await world.advance(T / 3 - 1)
     expect(world.dials.length).toBe(from + 1)
     await server.connection()
   })

@@ -75,6 +75,21 @@ describe('A look-up that takes long', () => {
     },
   )
 
+  test('ZooKeeper forgets the address of a name that does not exist any more, and dials its next one', async () => {
+    const { world, servers } = worldOf(1, 1)
+    const connecting = outcome(connect('zk1:2181', { runtime: world, sessionTimeout: T }))
+    await world.advance(100)
+    const connection = await servers[0]!.accept()
+    world.names.set('zk1', Object.assign(new Error('getaddrinfo ENOTFOUND zk1'), { code: 'ENOTFOUND' }))
+    connection.rst()
+    await world.advance(T / 2)
+    expect(world.dials.map(({ server }) => server)).toEqual(['10.0.0.1:2181'])
+    world.names.set('zk1', ['10.0.0.2'])
+    await world.advance(T / 10)
+    expect(world.dials.at(-1)!.server).toBe('10.0.0.2:2181')
+    expect(connecting.value.session.signal.aborted).toBe(false)
+  })
+
   test('ZooKeeper dials the last known address after a second, in the same session', async () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { world, servers, connection, zk } = await connectedByName(seed)

@@ -33,7 +33,7 @@ export interface ResolverOptions {
  * fault does not change look-ups that are under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
  */
 export interface VirtualNames {
-  /** Look-ups fail: no name has an address. */
+  /** Look-ups fail (`EAI_AGAIN`), as if no name server answered. */
   fail(process: VirtualProcess): () => void
   /** Look-ups take `by` ms longer. If there are several delays, the longest counts. */
   slow(process: VirtualProcess, by: number): () => void
@@ -70,7 +70,7 @@ export class Resolver implements VirtualNames {
     const latency = this.#random.below(this.#options.latency * 8 + 1) / 8
     this.#world.after(Math.max(0, ...delays) + latency, () =>
       process.arrive(() => {
-        if (addresses === undefined) handler.failed(new Error(`getaddrinfo ENOTFOUND ${host}`))
+        if (addresses === undefined) handler.failed(failure(failures > 0 ? 'EAI_AGAIN' : 'ENOTFOUND', host))
         else handler.found(addresses)
       }),
     )
@@ -108,6 +108,11 @@ export class Resolver implements VirtualNames {
     }
     return trouble
   }
+}
+
+/** The error of `node:dns`. */
+function failure(code: string, host: string): Error {
+  return Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code })
 }
 
 /** Calls `end` at the first call only. */

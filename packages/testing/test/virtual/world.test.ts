@@ -360,7 +360,7 @@ describe('VirtualNames', () => {
       world.names.slow(world.runtime, 500),
       world.names.fail(world.runtime),
     ]
-    expect(await look(world, 'zk1')).toMatch(/ENOTFOUND/)
+    expect(await look(world, 'zk1')).toMatch(/EAI_AGAIN/)
     expect(world.now).toBe(500)
     undo.pop()!()
     expect(await look(world, 'zk1')).toEqual(['zk2'])
@@ -380,7 +380,7 @@ describe('VirtualNames', () => {
     expect(world.now).toBe(300)
     const failing = names.fail(runtime)
     undo[0]!()
-    expect(await look(world, 'zk1')).toMatch(/ENOTFOUND/)
+    expect(await look(world, 'zk1')).toMatch(/EAI_AGAIN/)
     for (const each of [...later, failing]) each()
     expect(await look(world, 'zk1')).toEqual(['zk1'])
   })

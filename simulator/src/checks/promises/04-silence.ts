@@ -6,11 +6,12 @@ import { sendingsOn, standsAt, stoodSince, type Story, storyOf, type Term } from
 /** The time that every attempt has, in ms, if it is no more than T/3, and the shortest whatever T is (`deadlines.ts`). */
 const ENOUGH_TO_CONNECT = 1_000
 const SHORTEST_CONNECT = 200
+const LEAST_SHARES = 3
 
 /**
  * P4: silence is noticed. A connection is given up when no whole frame came, or its oldest request was not answered, for 2/3
  * T, and not earlier without another reason: for a server of a new list it is left when that one has answered. An attempt gets
- * T / number of servers, or a second where that is longer, which doubles with each failed round. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
+ * T / number of servers, at most T/3, or a second where that is longer, which doubles with each failed round. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
  * takes long delays it as long as no address is known, and otherwise by half of an attempt, or a second, for each server.
  */
 export const silence: Check = (played) => {
@@ -26,7 +27,7 @@ export const silence: Check = (played) => {
 
 function longestAttempt({ T, servers }: Story, client: number, failedRounds: number): number {
   const enough = Math.min(ENOUGH_TO_CONNECT, T / 3) * 2 ** failedRounds
-  return Math.max(Math.min(Math.max(T / (servers(client) ?? 1), enough), T), SHORTEST_CONNECT)
+  return Math.max(Math.min(Math.max(T / Math.max(servers(client) ?? 1, LEAST_SHARES), enough), T), SHORTEST_CONNECT)
 }
 
 function attempt(line: Line, { lines, lookUps }: Term, story: Story): Violation[] {

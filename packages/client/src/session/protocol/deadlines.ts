@@ -11,16 +11,20 @@ const ENOUGH_TO_CONNECT = 1_000
 /** Enough for a handshake even if the requested T is far below the T that the server will grant. */
 const SHORTEST_CONNECT = 200
 
+/** After `silence` T/3 of the session is left: a list of fewer servers gives none of them more. */
+const LEAST_SHARES = 3
+
 /** The time for look-up, TCP connect and handshake together: see `deadlines.connect`. */
 function connect({ T, servers }: Times, slowRounds = 0): number {
   const enough = Math.min(ENOUGH_TO_CONNECT, T / 3) * 2 ** Math.min(slowRounds, 10)
-  return Math.max(Math.min(Math.max(T / servers, enough), T), SHORTEST_CONNECT)
+  return Math.max(Math.min(Math.max(T / Math.max(servers, LEAST_SHARES), enough), T), SHORTEST_CONNECT)
 }
 
 export const deadlines = {
   /**
    * The time of an attempt: look-up, TCP connect and handshake together. All servers can be tried within T, even if only the
-   * last one answers, unless there are so many that each would have too little time. How much is enough depends on the link, so
+   * last one answers, unless there are so many that each would have too little time. One address may stand for many servers (a
+   * load balancer), so it is tried again after T/3, too. How much is enough depends on the link, so
    * it doubles after each round in which an attempt ran out of time (`slowRounds`, in a row). In the end a client connects over
    * any link on which a server can be reached within T. The share of T does not double: otherwise a session could end while the
    * client waits for one dead server.

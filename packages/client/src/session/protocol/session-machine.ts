@@ -49,6 +49,9 @@ interface EndDetails {
 
 const nothing: readonly Output[] = []
 
+/** The code of a look-up that found no such name, in `node:dns`. Other codes are about name servers that do not answer. */
+const NO_SUCH_NAME = 'ENOTFOUND'
+
 const LIST_CHANGED = 'the list of servers was changed'
 
 /** The server without its address: an attempt looks its name up. */
@@ -196,7 +199,10 @@ export class SessionMachine {
 
   /** A look-up has found these addresses. The attempt that waits for them uses them, or else the next attempt. */
   resolved(host: string, addresses: readonly string[], now: number): readonly Output[] {
-    if (addresses.length === 0) return this.unresolved(host, new Error(`${host} has no address`), now)
+    if (addresses.length === 0) {
+      this.#names.forget(host)
+      return this.unresolved(host, new Error(`${host} has no address`), now)
+    }
     this.#names.found(host, addresses)
     const state = this.#state
     if (state.name === 'resolving' && state.target.host === host) this.#dialOneOf(state, addresses, now)
@@ -212,8 +218,9 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** A look-up has failed. The last known addresses are used instead. */
+  /** A look-up has failed. The last known addresses are used instead, unless there is no such name any more. */
   unresolved(host: string, error: Error, now: number): readonly Output[] {
+    if ('code' in error && error.code === NO_SUCH_NAME) this.#names.forget(host)
     const state = this.#state
     if (state.name === 'resolving' && state.target.host === host) {
       const known = this.#names.addressesOf(host)

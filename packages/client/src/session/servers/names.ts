@@ -10,6 +10,11 @@ export class Names {
     return this.#addresses.get(host)
   }
 
+  /** A name server has answered that there is no such name: its addresses may belong to others by now. */
+  forget(host: string): void {
+    this.#addresses.delete(host)
+  }
+
   found(host: string, addresses: readonly string[]): void {
     this.#addresses.delete(host)
     this.#addresses.set(host, addresses)
