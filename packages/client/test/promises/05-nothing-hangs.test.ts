@@ -56,7 +56,7 @@ describe('connect', () => {
     FakeServer.listen(world, 'zk1:2181')
     const connecting = outcome(connect('zk1:2181', { runtime: world, connectTimeout: 1_000 }))
     await world.advance(1_000)
-    expect((connecting.error as ConnectError).servers).toMatchObject([{ server: 'zk1:2181', attempts: 1 }])
+    expect((connecting.error as ConnectError).servers).toMatchObject([{ server: 'zk1:2181', attempts: 2 }])
     expect((connecting.error as Error).message).toContain('no answer to the handshake in time')
   })
 
