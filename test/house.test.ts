@@ -40,6 +40,10 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(sources.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
   })
 
+  test('src raises no bigint to a power: @babel/preset-env makes Math.pow of it, which takes none', () => {
+    expect(sources.filter((path) => /\d\s*n\s*\)*\s*\*\*|\*\*\s*\(*\s*\d+n/.test(withoutText(read(path))))).toEqual([])
+  })
+
   test('src uses of a signal only what those of older libraries and of jsdom have, too', () => {
     const newer = /\.throwIfAborted\(|\bAbortSignal\.|instanceof AbortSignal/
     expect(sources.filter((path) => newer.test(withoutText(read(path))))).toEqual([])

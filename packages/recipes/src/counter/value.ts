@@ -1,7 +1,7 @@
 // The value of a counter, and how it is stored: as Curator's DistributedAtomicLong does, in 8 bytes, big-endian.
 
-const LOWEST = -(2n ** 63n)
-const HIGHEST = 2n ** 63n - 1n
+const LOWEST = -(1n << 63n)
+const HIGHEST = (1n << 63n) - 1n
 
 export function toBytes(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8)
