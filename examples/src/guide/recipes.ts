@@ -51,7 +51,7 @@ async function lead(election: LeaderElection, work: (held: Held) => Promise<void
       if (held.isHeld()) throw error // the work failed: the loop resigns, and throws
       console.warn('the term was lost', error)
     }
-  } // the end of the body resigns, and the process stands again
+  } // the end of the body resigns, and the process campaigns again
 }
 // #endregion
 
