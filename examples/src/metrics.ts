@@ -51,6 +51,7 @@ const lossReasons = [
   'SessionExpired',
   'Disconnected',
   'Closed',
+  'Refused',
 ] as const satisfies LossReason[]
 
 const isLoss = (reason: LossReason) => lossReasons.some((loss) => loss === reason)

@@ -48,12 +48,14 @@ export interface RecipeMessages {
   'zk:released': HoldMessage & { readonly held: number }
   /**
    * The hold ended in another way, which was noticed after `held` ms. For the reason `LeaseLost`, the lease had ended
-   * `leaseEndedAgo` ms before it was noticed: much earlier if the process was paused.
+   * `leaseEndedAgo` ms before it was noticed: much earlier if the process was paused. For `Refused`, `err` is the answer of the
+   * servers.
    */
   'zk:lost': HoldMessage & {
     readonly held: number
     readonly reason: LossReason
     readonly leaseEndedAgo?: number | undefined
+    readonly err?: unknown
   }
 }
 

@@ -26,6 +26,8 @@ export type LossReason =
   | 'Closed'
   /** the node is gone: another client deleted it, or the session has expired and the client does not know it yet */
   | 'NodeGone'
+  /** the ensemble refuses to confirm it: this client has lost its right to read the node. `cause` has the answer */
+  | 'Refused'
 
 /** The hold has ended. It is never held again under this grant. */
 export class LockLostError extends Error {
@@ -252,4 +254,5 @@ const explain: Record<LossReason, string> = {
   SessionExpired: 'the session expired',
   Closed: 'the client was closed or detached, or its credentials were refused',
   NodeGone: 'its node is gone: another client deleted it, or the session has expired',
+  Refused: 'the ensemble refuses to confirm it: this client may no longer read its node',
 }

@@ -237,7 +237,7 @@ export class Held implements AsyncDisposable {
     this.#loss = loss
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)
     this.#abort?.abort(loss.error)
-    this.#reportEnd(reason)
+    this.#reportEnd(reason, cause)
     // A downgrade replaces the node in a transaction.
     if (reason === 'Downgraded') return
     // After a loss the node is never used again, so it is deleted.
@@ -269,7 +269,7 @@ export class Held implements AsyncDisposable {
     report(this.#zk, 'zk:resumed', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
   }
 
-  #reportEnd(reason: LossReason): void {
+  #reportEnd(reason: LossReason, cause: unknown): void {
     if (!this.#isReported) return
     const now = this.#zk.runtime.now()
     const held = now - this.#since
@@ -279,7 +279,8 @@ export class Held implements AsyncDisposable {
     }
     const line = reason === 'Downgraded' ? downgraded : undefined
     const leaseEnd = reason === 'LeaseLost' ? { leaseEndedAgo: Math.max(0, -this.lease.remaining) } : {}
-    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason, ...leaseEnd }), line)
+    const refusal = reason === 'Refused' ? { err: cause } : {}
+    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason, ...leaseEnd, ...refusal }), line)
     if (reason !== 'Downgraded') this.#lostAt = now
   }
 

@@ -1,6 +1,6 @@
 // The hold of a writer of a shared lock. The writer can become a reader, which keeps the writer's place.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort, throwIfAborted } from '@zk/client/internal'
+import { logWith, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
 import { deleteOwn, type OwnNode, type OwnNodes } from './queue/own-node.ts'
 import { ownerLeaves, replaceOwner } from './queue/owners.ts'
@@ -81,6 +81,8 @@ export class WriteHeld extends Held {
       return held
     } catch (error) {
       leave()
+      // The loss was reported as a downgrade.
+      logWith(this.#queue.zk, 'error', 'a lock was not downgraded: it is lost', () => ({ node: this.path, err: error }))
       if (session.signal.aborted || session.detaching.aborted)
         throw new LockLostError(endReason(session), this.path, { cause: error })
       if (error instanceof SlowAnswers) throw new LockLostError('LeaseLost', this.path, { cause: error })

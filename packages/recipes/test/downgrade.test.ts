@@ -232,6 +232,18 @@ describe('WriteHeld.downgrade that fails', () => {
     },
   )
 
+  test('WriteHeld.downgrade that fails logs an error: before, it was reported as no loss', async () => {
+    const scene = new Scene()
+    const errors: unknown[] = []
+    const zk = await scene.client({
+      logger: (level, message, { err }) => void (level === 'error' && errors.push([message, err])),
+    })
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    scene.ensemble.faults.fail({ op: 'multi', code: 'QuotaExceeded' })
+    const downgrading = await scene.start(write.downgrade())
+    expect(errors).toEqual([['zk: a lock was not downgraded: it is lost', downgrading.error]])
+  })
+
   test.each(['no session', 'another session'])(
     'WriteHeld.downgrade takes a node of %s in its place for none of its own',
     async (owner) => {

@@ -67,7 +67,7 @@ describe('LeaseRenewal', () => {
     scene.ensemble.nodes.create('/locks/blind')
     const blind = await scene.done(new Lock(zk, '/locks/blind', { acl }).acquire())
     await scene.world.advance(T / 3 + 100)
-    expect(blind.signal.reason).toMatchObject({ reason: 'LeaseLost', cause: { code: 'NoAuth' } })
+    expect(blind.signal.reason).toMatchObject({ reason: 'Refused', cause: { code: 'NoAuth' } })
     await scene.world.advance(5 * T)
     expect(all.map((held) => held.isHeld())).toEqual([true, true])
     expect(scene.ensemble.nodes.ephemerals()).toEqual(all.map(({ path }) => path))

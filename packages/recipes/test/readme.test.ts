@@ -52,6 +52,7 @@ test('README names everything that can be acquired, and every way to lose it', (
     SessionExpired: true,
     Closed: true,
     NodeGone: true,
+    Refused: true,
   }
   for (const reason of Object.keys(reasons)) expect(readme).toContain(`\`${reason}\``)
 })

@@ -183,7 +183,7 @@ export class LeaseKeeper {
     if (connection !== undefined) this.#listenTo(connection)
     for (const { checked, cause } of refused) {
       if (cause.code === 'NoNode') checked.lose('NodeGone', cause)
-      else if (checked.heldWhile === 'confirmed') checked.lose('LeaseLost', cause)
+      else if (checked.heldWhile === 'confirmed') checked.lose('Refused', cause)
       else checked.confirmed()
     }
     for (const holding of found) {

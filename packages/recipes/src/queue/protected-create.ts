@@ -2,7 +2,16 @@
 //
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
-import { type ACL, type CallOptions, type Created, isTransient, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import {
+  type ACL,
+  type CallOptions,
+  type Created,
+  isTransient,
+  KeeperError,
+  op,
+  type Session,
+  type ZooKeeper,
+} from '@zk/client'
 import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../kernel/count-as-used.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
