@@ -9,13 +9,12 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
-import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './kernel/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './kernel/retry.ts'
 import { eventIfSent, isUnreadable, unknownStat } from './kernel/unreadable.ts'
-import { within } from './kernel/wait-limit.ts'
+import { type Limit, within, withLimitForOthers } from './kernel/limit.ts'
 import { awaitedLater, unwatch } from './kernel/promises.ts'
 
 /** The options of `Barrier`. */
@@ -126,15 +125,12 @@ export class Barrier {
     const { signal } = options
     throwIfAborted(signal)
     const late = (after: number) => new BarrierTimeoutError(this.path, after, 'it was not removed', [this.path])
-    const limit = new BarrierLimit(this.#zk, options, late)
-    try {
-      await limit.asking((over) => this.#opened(limit, over))
-    } finally {
-      limit.stop()
-    }
+    await withLimitForOthers(this.#zk, options, late, (limit, mustWait) =>
+      limit.asking((over) => this.#opened(limit, mustWait, over)),
+    )
   }
 
-  async #opened(limit: BarrierLimit, signal: AbortSignal): Promise<void> {
+  async #opened(limit: Limit, mustWait: () => void, signal: AbortSignal): Promise<void> {
     let first: Stat | undefined
     for (;;) {
       const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
@@ -144,7 +140,7 @@ export class Barrier {
         const { stat } = watch ?? { stat: unknownStat }
         if (stat === undefined || !mayBeSame(stat, first)) return
         if (stat !== unknownStat) first = stat
-        limit.mustWait()
+        mustWait()
         const event = await limit.during(this.#event(closed, signal))
         if (event?.type === 'NodeDeleted') return
       } finally {

@@ -5,7 +5,7 @@ import { Change } from './counter/change.ts'
 import { CounterWriter } from './counter/counter-writer.ts'
 import { checkBigint, checked, toValue } from './counter/value.ts'
 import { ifMissing } from './kernel/if-missing.ts'
-import { WaitLimit } from './kernel/wait-limit.ts'
+import { withLimit } from './kernel/limit.ts'
 
 /** The options of `Counter`. */
 export interface CounterOptions {
@@ -92,16 +92,12 @@ export class Counter {
     const { timeout = session.timeout, signal } = options
     throwIfAborted(signal)
     const change = new Change(name, this.path, (value) => checked(this.path, apply(value)))
-    const limit = new WaitLimit(runtime, {
-      signals: [signal],
-      timeout: { after: timeout, error: () => change.tooLate() },
-    })
+    const limits = { signals: [signal], timeout: { after: timeout, error: () => change.tooLate() } }
     this.#writer.add(change)
     try {
-      return await limit.during(change.settled)
+      return await withLimit(runtime, limits, (limit) => limit.during(change.settled))
     } finally {
       this.#writer.drop(change)
-      limit.stop()
     }
   }
 }

@@ -1,10 +1,10 @@
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
-import { BarrierLimit } from './barrier/barrier-limit.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
+import { type Limit, withLimitForOthers } from './kernel/limit.ts'
 import { NodeVanished } from './kernel/node-vanished.ts'
 
 /** The options of `DoubleBarrier`. */
@@ -86,28 +86,25 @@ export class DoubleBarrier {
     let member: BarrierMember | undefined
     const missing = () => `${member?.count ?? 0} of ${this.size} have entered`
     const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), member?.present ?? [])
-    const limit = new BarrierLimit(this.#zk, options, late)
-    try {
+    return await withLimitForOthers(this.#zk, options, late, async (limit, mustWait) => {
       for (;;) {
         throwIfAborted(this.#zk.session.detaching)
         member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
-        const entry = await this.#enterAs(member, limit)
+        const entry = await this.#enterAs(member, limit, mustWait)
         if (entry !== undefined) return entry
         if (member.session !== this.#zk.session) former.push(member.path)
       }
-    } finally {
-      limit.stop()
-    }
+    })
   }
 
   /** undefined when it must enter anew: the session expired, or the node was deleted. */
-  async #enterAs(member: BarrierMember, limit: BarrierLimit): Promise<BarrierEntry | undefined> {
+  async #enterAs(member: BarrierMember, limit: Limit, mustWait: () => void): Promise<BarrierEntry | undefined> {
     const { session } = member
     const remove = () => void member.remove()
     const unlisten = onAbort(session.detaching, remove)
     let entry: BarrierEntry | undefined
     try {
-      await limit.during(member.enter(limit.mustWait))
+      await limit.during(member.enter(mustWait))
       entry = new BarrierEntry(this.#zk, this.path, member)
       return entry
     } catch (error) {
@@ -162,11 +159,11 @@ export class BarrierEntry {
     const member = this.#member
     const missing = () => `${member.count} have not left`
     const late = (after: number) => new BarrierTimeoutError(this.#barrier, after, missing(), member.present)
-    const limit = new BarrierLimit(this.#zk, options, late)
     try {
-      await limit.asking((over) => member.leave(over, limit.mustWait))
+      await withLimitForOthers(this.#zk, options, late, (limit, mustWait) =>
+        limit.asking((over) => member.leave(over, mustWait)),
+      )
     } finally {
-      limit.stop()
       this.#unlisten()
       void member.remove()
     }

@@ -7,7 +7,7 @@ import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import { OwnNodesWatch } from './queue/own-nodes-watch.ts'
-import { WaitLimit } from './kernel/wait-limit.ts'
+import { serverTimeout, withLimit } from './kernel/limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 import { unawaited } from './kernel/promises.ts'
 
@@ -165,14 +165,8 @@ export class Held implements AsyncDisposable {
     else this.#reportLateRelease()
     // The downgrade has replaced the node, or deletes it.
     if (this.#loss?.reason === 'Downgraded') return
-    const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
-    const timeout = { after: this.#owner.session.timeout, error: late }
-    const limit = new WaitLimit(this.#zk.runtime, { timeout })
-    try {
-      await limit.during(this.#owner.leave())
-    } finally {
-      limit.stop()
-    }
+    const timeout = serverTimeout('release', this.path, this.#owner.session.timeout)
+    await withLimit(this.#zk.runtime, { timeout }, (limit) => limit.during(this.#owner.leave()))
   }
 
   /** @internal Why the hold was lost; undefined while it is held, and if its holder has ended it. */

@@ -6,7 +6,7 @@ import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { exclusive } from './queue/roles.ts'
-import { within } from './kernel/wait-limit.ts'
+import { within } from './kernel/limit.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 

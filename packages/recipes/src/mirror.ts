@@ -1,4 +1,4 @@
-import { type CallOptions, KeeperError, type ZooKeeper } from '@zk/client'
+import type { CallOptions, ZooKeeper } from '@zk/client'
 import { hex, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { ChangeFeed } from './mirror/change-feed.ts'
 import { checkMirror, checkSynced } from './mirror/checks.ts'
@@ -6,7 +6,7 @@ import { Copy } from './mirror/copy.ts'
 import { Follower } from './mirror/follower.ts'
 import type { MirrorChange, MirroredNode } from './mirror/mirrored-node.ts'
 import { retryAcrossSessions } from './kernel/retry.ts'
-import { WaitLimit } from './kernel/wait-limit.ts'
+import { serverTimeout, withLimit } from './kernel/limit.ts'
 
 const MAX_NODES = 1_000_000
 const MAX_BYTES = 256 * 1024 * 1024
@@ -171,19 +171,13 @@ export class Mirror {
     checkSynced(options)
     const zk = this.#zk
     const { timeout = zk.session.timeout, signal } = options
-    const late = () => new KeeperError('RequestTimeout', { op: 'synced', path: this.path })
-    const limit = new WaitLimit(zk.runtime, {
-      signals: [signal, this.signal],
-      timeout: { after: timeout, error: late },
-    })
-    try {
-      await limit.asking(async (over) => {
+    const limits = { signals: [signal, this.signal], timeout: serverTimeout('synced', this.path, timeout) }
+    await withLimit(zk.runtime, limits, (limit) =>
+      limit.asking(async (over) => {
         await retryAcrossSessions(zk, () => zk.sync(this.path, { signal: over, timeout: Infinity }), over)
         await this.#follower.recent(over)
-      })
-    } finally {
-      limit.stop()
-    }
+      }),
+    )
   }
 
   /** Ends the mirror and its iterators, and removes its watches. It shows its last content from then on. */

@@ -9,7 +9,7 @@ import type { Entry } from './queue/line.ts'
 import { type ContenderInfo, contendersOf, Queue } from './queue/queue.ts'
 import { QueueLock } from './queue/queue-lock.ts'
 import { exclusive, reader, type Role, writer } from './queue/roles.ts'
-import { within } from './kernel/wait-limit.ts'
+import { within } from './kernel/limit.ts'
 
 const roles = { exclusive, read: reader, write: writer } as const satisfies Record<string, Role>
 

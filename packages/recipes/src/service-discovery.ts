@@ -15,7 +15,7 @@ import { followMembers } from './group/watched-members.ts'
 import { Group } from './group.ts'
 import { ifMissing } from './kernel/if-missing.ts'
 import { retry } from './kernel/retry.ts'
-import { within } from './kernel/wait-limit.ts'
+import { within } from './kernel/limit.ts'
 import { memoized } from './kernel/memoized.ts'
 
 /** An instance whose node cannot be read. */

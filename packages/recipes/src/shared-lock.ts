@@ -6,7 +6,7 @@ import type { Held } from './held.ts'
 import { type LockOptions, nodeOptionsOf } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { reader, writer } from './queue/roles.ts'
-import { within } from './kernel/wait-limit.ts'
+import { within } from './kernel/limit.ts'
 import { WriteHeld } from './write-held.ts'
 
 /**

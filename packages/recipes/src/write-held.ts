@@ -16,7 +16,7 @@ import { ifMissing } from './kernel/if-missing.ts'
 import type { Lease } from './lease/lease.ts'
 import { successorName } from './queue/names.ts'
 import { NodeVanished } from './kernel/node-vanished.ts'
-import { WaitLimit } from './kernel/wait-limit.ts'
+import { serverTimeout, withLimit } from './kernel/limit.ts'
 import type { Queue } from './queue/queue.ts'
 import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
@@ -65,17 +65,15 @@ export class WriteHeld extends Held {
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     replaceOwner(this.#owner, reading)
-    const late = () => new KeeperError('RequestTimeout', { op: 'downgrade', path: this.path })
-    const limit = new WaitLimit(runtime, {
-      signals: [signal, session.signal],
-      timeout: { after: timeout, error: late },
-    })
+    const limits = { signals: [signal, session.signal], timeout: serverTimeout('downgrade', this.path, timeout) }
     const leave = () => unawaited(reading.leave())
     const unlisten = onAbort(session.detaching, leave)
     try {
-      const grant = await limit.during(reading.make())
-      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, { limit })
-      const held = new Held(this.#queue.zk, reading, grant.nodes, lease, this.#options)
+      const held = await withLimit(runtime, limits, async (limit) => {
+        const grant = await limit.during(reading.make())
+        const lease = await firstLease(this.#queue.zk, session, grant, this.#options, { limit })
+        return new Held(this.#queue.zk, reading, grant.nodes, lease, this.#options)
+      })
       held.throwIfLost()
       held.acquired(runtime.now() - since)
       return held
@@ -89,7 +87,6 @@ export class WriteHeld extends Held {
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
     } finally {
       unlisten()
-      limit.stop()
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts'
 import { firstLease } from '../src/lease/lease-renewal.ts'
 import type { Grant } from '../src/queue/contender.ts'
-import { WaitLimit } from '../src/kernel/wait-limit.ts'
+import { Limit } from '../src/kernel/limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
@@ -116,7 +116,7 @@ test('firstLease of a grant without a touch is proven by touches of its own, if 
       scene.network.latency = () => (percent * T) / 100
       const grant = { nodes: [{ path, czxid: 1n }], touch: undefined } as unknown as Grant
       const onProving = (slowness?: unknown) => void (slowness !== undefined && again++)
-      const options = { limit: new WaitLimit(zk.runtime, {}), onProving }
+      const options = { limit: new Limit(zk.runtime, {}), onProving }
       const proving = outcome(Promise.resolve(firstLease(zk, zk.session, grant, {}, options)))
       await scene.world.advance(3 * T)
       expect(proving.status, `${percent} %, idle for ${idle} ms`).toBe('fulfilled')

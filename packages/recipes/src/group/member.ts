@@ -5,7 +5,7 @@ import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
 import { isUnreadable, unknownStat } from '../kernel/unreadable.ts'
-import { within } from '../kernel/wait-limit.ts'
+import { within } from '../kernel/limit.ts'
 
 const utf8 = new TextDecoder()
 

@@ -4,7 +4,7 @@ import { inJson, onAbort, pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { eventIfSent } from '../kernel/unreadable.ts'
-import { undefinedIfAborted, WaitLimit } from '../kernel/wait-limit.ts'
+import { serverTimeout, undefinedIfAborted, withLimit } from '../kernel/limit.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'
@@ -182,13 +182,8 @@ export class Membership implements AsyncDisposable {
     if (this.#state.name === 'ended') throw this.#state.error
     this.#contents.push(content)
     this.#wake()
-    const late = () => new KeeperError('RequestTimeout', { op: 'update', path: this.path })
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
-    try {
-      await limit.during(content.written)
-    } finally {
-      limit.stop()
-    }
+    const limits = { signals: [signal], timeout: serverTimeout('update', this.path, timeout) }
+    await withLimit(this.#zk.runtime, limits, (limit) => limit.during(content.written))
   }
 
   /**
@@ -200,14 +195,8 @@ export class Membership implements AsyncDisposable {
    */
   async leave(): Promise<void> {
     this.#end('Left')
-    const late = () => new KeeperError('RequestTimeout', { op: 'leave', path: this.path })
-    const timeout = { after: this.#node.session.timeout, error: late }
-    const limit = new WaitLimit(this.#zk.runtime, { timeout })
-    try {
-      await limit.during(this.#remove())
-    } finally {
-      limit.stop()
-    }
+    const timeout = serverTimeout('leave', this.path, this.#node.session.timeout)
+    await withLimit(this.#zk.runtime, { timeout }, (limit) => limit.during(this.#remove()))
   }
 
   /** For logs. */
@@ -223,23 +212,23 @@ export class Membership implements AsyncDisposable {
 
   /** @internal Resolves when it is a member for the first time. When it rejects, nothing is left behind. */
   async entered(signal: AbortSignal | undefined): Promise<void> {
-    const limit = new WaitLimit(this.#zk.runtime, {
+    const limits = {
       signals: [signal],
       // 0 leaves time for servers, but none for a taken name.
       timeout: { after: this.#timeout || this.#node.session.timeout, error: () => this.#late() },
-    })
+    }
     let unlisten = () => {}
     const ended = new Promise<never>((_, reject) => {
       unlisten = onAbort(this.signal, reject)
     })
     try {
-      await limit.during(Promise.race([this.#entered.promise, ended]))
+      const entered = Promise.race([this.#entered.promise, ended])
+      await withLimit(this.#zk.runtime, limits, (limit) => limit.during(entered))
     } catch (error) {
       this.#end('Left')
       throw MembershipLostError.is(error) ? (error.cause ?? error) : error
     } finally {
       unlisten()
-      limit.stop()
     }
   }
 
@@ -468,15 +457,9 @@ export class Membership implements AsyncDisposable {
   /** Settles as the promise does. It rejects when the membership or the session is over, or, at the deadline, with a `NameTakenError`. */
   async #unlessOver<T>(promise: Promise<T>, session: Session, deadline = Infinity): Promise<T> {
     const { runtime } = this.#zk
-    const limit = new WaitLimit(runtime, {
-      signals: [this.signal, session.signal],
-      timeout: { after: deadline - runtime.now(), error: () => this.#late() },
-    })
-    try {
-      return await limit.during(promise)
-    } finally {
-      limit.stop()
-    }
+    const timeout = { after: deadline - runtime.now(), error: () => this.#late() }
+    const limits = { signals: [this.signal, session.signal], timeout }
+    return await withLimit(runtime, limits, (limit) => limit.during(promise))
   }
 
   #late(): Error {
@@ -529,14 +512,12 @@ export class Membership implements AsyncDisposable {
   }
 
   async #changes(signal: AbortSignal | undefined): Promise<void> {
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal] })
     const changing = new Deferred()
     this.#observers.add(changing.resolve)
     try {
-      await limit.during(changing.promise)
+      await withLimit(this.#zk.runtime, { signals: [signal] }, (limit) => limit.during(changing.promise))
     } finally {
       this.#observers.delete(changing.resolve)
-      limit.stop()
     }
   }
 

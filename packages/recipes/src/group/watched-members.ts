@@ -5,9 +5,9 @@ import { wasAborted } from '@zk/client/internal'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
-import { undefinedIfAborted, WaitLimit } from '../kernel/wait-limit.ts'
+import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
-import { unwatch } from '../kernel/promises.ts'
+import { Deferred, unwatch } from '../kernel/promises.ts'
 
 /** Something that was read, until its watch fires. */
 interface Read {
@@ -83,15 +83,10 @@ class WatchedMembers {
   }
 
   async #changed(): Promise<void> {
-    const limit = new WaitLimit(this.#folder.zk.runtime, { signals: [this.#signal] })
-    const waking = new Promise<void>((resolve) => {
-      this.#wake = resolve
-    })
-    try {
-      if (!this.#mayHaveChanged) await limit.during(waking)
-    } finally {
-      limit.stop()
-    }
+    const waking = new Deferred()
+    this.#wake = waking.resolve
+    if (this.#mayHaveChanged) return
+    await withLimit(this.#folder.zk.runtime, { signals: [this.#signal] }, (limit) => limit.during(waking.promise))
   }
 
   /** Passes, until one is whole. It goes on in the next session. */

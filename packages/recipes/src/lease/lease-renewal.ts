@@ -6,7 +6,7 @@ import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '
 import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
 import { NodeVanished } from '../kernel/node-vanished.ts'
-import type { WaitLimit } from '../kernel/wait-limit.ts'
+import type { Limit } from '../kernel/limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
@@ -150,7 +150,7 @@ export function firstLease(
   session: Session,
   grant: Grant,
   terms: HoldOptions,
-  { limit, onProving = () => {} }: { readonly limit: WaitLimit; readonly onProving?: OnProving },
+  { limit, onProving = () => {} }: { readonly limit: Limit; readonly onProving?: OnProving },
 ): Lease | Promise<Lease> {
   const { runtime } = zk
   const { touch } = grant
@@ -164,7 +164,7 @@ export function firstLease(
 interface Proving {
   readonly known: Lease | undefined
   readonly followerRelayDelay: number
-  readonly limit: WaitLimit
+  readonly limit: Limit
   readonly onProving: OnProving
 }
 

@@ -2,7 +2,7 @@
 import type { Connection, Session } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { retryAcrossSessions } from '../kernel/retry.ts'
-import { WaitLimit } from '../kernel/wait-limit.ts'
+import { withLimit } from '../kernel/limit.ts'
 import { type Observation, observeFirst } from './observe.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { awaitedLater, unwatch } from '../kernel/promises.ts'
@@ -95,18 +95,19 @@ export class LeaderObserver {
 
   /** Resolves with undefined if the connection is lost first. */
   async #unlessLost<T>(promise: Promise<T>): Promise<T | undefined> {
-    const limit = new WaitLimit(this.#queue.zk.runtime, { signals: [this.#signal] })
     let unlisten = () => {}
     const lost = new Promise<undefined>((resolve) => {
       if (this.#connection !== undefined) unlisten = onAbort(this.#connection.signal, () => resolve(undefined))
     })
     try {
-      const result = await limit.during(Promise.race([promise, lost]))
+      const limits = { signals: [this.#signal] }
+      const result = await withLimit(this.#queue.zk.runtime, limits, (limit) =>
+        limit.during(Promise.race([promise, lost])),
+      )
       if (result === undefined) this.#connection = undefined
       return result
     } finally {
       unlisten()
-      limit.stop()
     }
   }
 

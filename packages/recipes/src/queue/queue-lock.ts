@@ -17,7 +17,7 @@ import { NodeVanished } from '../kernel/node-vanished.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
 import { retry } from '../kernel/retry.ts'
-import { WaitLimit } from '../kernel/wait-limit.ts'
+import { type Limit, serverTimeout, withLimit, withLimitForOthers } from '../kernel/limit.ts'
 import { type Subject, Wait, type Waiter } from './wait.ts'
 import { awaitedLater, unawaited } from '../kernel/promises.ts'
 
@@ -75,18 +75,10 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
-    // With 0 it waits for servers, as `tryAcquire` does, but not for other contenders.
-    const longest = timeout === 0 ? this.#zk.session.timeout : timeout
-    const limit = new WaitLimit(this.#zk.runtime, {
-      signals: [signal],
-      timeout: { after: longest, error: () => wait.tooLong(longest) },
-    })
-    const onBlocked = () => {
-      if (timeout === 0) limit.end(() => wait.tooLong(0))
-    }
-    try {
+    const late = (after: number) => wait.tooLong(after)
+    return await withLimitForOthers(this.#zk, { timeout, signal }, late, async (limit, mustWait) => {
       for (;;) {
-        const contender = this.#contender(wait, onBlocked)
+        const contender = this.#contender(wait, mustWait)
         try {
           const former = formerOwnersGone(this.#zk, this.#folders)
           const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
@@ -98,9 +90,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
         }
         // Its session expired, or its node was deleted.
       }
-    } finally {
-      limit.stop()
-    }
+    })
   }
 
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
@@ -112,9 +102,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const contender = this.#contender(wait)
     const { session } = contender
     const { timeout = session.timeout } = options
-    const late = () => new KeeperError('RequestTimeout', { op: 'tryAcquire', path })
-    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
-    try {
+    const limits = { signals: [signal], timeout: serverTimeout('tryAcquire', path, timeout) }
+    return await withLimit(this.#zk.runtime, limits, async (limit) => {
       contender.prepare()
       const former = formerOwnersGone(this.#zk, this.#folders)
       if (former !== undefined) await limit.during(former)
@@ -123,9 +112,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       const held = await this.#hold(contender, contender.competeOnce(), { wait, limit }, options)
       held?.throwIfLost()
       return held && wait.ended(held)
-    } finally {
-      limit.stop()
-    }
+    })
   }
 
   async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
@@ -149,7 +136,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   async #hold(
     contender: Competitor,
     competing: Promise<Grant | undefined>,
-    { wait, limit }: { readonly wait: Wait; readonly limit: WaitLimit },
+    { wait, limit }: { readonly wait: Wait; readonly limit: Limit },
     { onSuspended, onResumed }: HoldListeners,
   ): Promise<H | undefined> {
     let held: H | undefined

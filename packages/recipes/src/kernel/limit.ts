@@ -1,4 +1,4 @@
-// The limit of a wait: a timeout or a signal.
+// The end of a wait by a timeout or a signal, whichever comes first.
 import { type CallOptions, KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
 import { onAbort, pause, throwIfAborted } from '@zk/client/internal'
 
@@ -11,7 +11,7 @@ export interface Limits {
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
 }
 
-/** The value with which the promise of a `WaitLimit` rejects when the limit is reached. */
+/** The value with which the promise of a `Limit` rejects when the limit is reached. */
 class LimitReached {
   readonly reason: () => unknown
 
@@ -20,8 +20,8 @@ class LimitReached {
   }
 }
 
-/** The limit of a wait: a timeout or a signal, whichever comes first. */
-export class WaitLimit {
+/** The limit of a wait. `withLimit` makes it. */
+export class Limit {
   readonly #runtime: Runtime
   readonly #isLimited: boolean
   #reached: LimitReached | undefined
@@ -83,7 +83,7 @@ export class WaitLimit {
     await this.asking((over) => pause(this.#runtime, delay, over))
   }
 
-  /** Removes listeners and timer. Must be called when the wait is over, even if it failed. */
+  /** Removes listeners and timer. */
   stop(): void {
     for (const unlisten of this.#unlisten) unlisten()
     this.#cancelTimer?.()
@@ -95,6 +95,39 @@ export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unk
   return (error) => {
     if (!signal?.aborted) throw error
   }
+}
+
+/** Settles as `body` does, which makes its waits with the limit. */
+export async function withLimit<T>(runtime: Runtime, limits: Limits, body: (limit: Limit) => Promise<T>): Promise<T> {
+  const limit = new Limit(runtime, limits)
+  try {
+    return await body(limit)
+  } finally {
+    limit.stop()
+  }
+}
+
+/** The timeout of a call that waits for servers only. */
+export function serverTimeout(op: string, path: string, after: number): Limits['timeout'] {
+  return { after, error: () => new KeeperError('RequestTimeout', { op, path }) }
+}
+
+/**
+ * The limit of a call that waits for other clients, and for servers. With a timeout of 0 it leaves a session timeout for servers,
+ * and none for others: `body` calls `mustWait` when it would have to wait for one. `late` makes the error.
+ */
+export function withLimitForOthers<T>(
+  { runtime, session }: ZooKeeper,
+  { timeout = Infinity, signal }: Pick<CallOptions, 'timeout' | 'signal'>,
+  late: (after: number) => Error,
+  body: (limit: Limit, mustWait: () => void) => Promise<T>,
+): Promise<T> {
+  const after = timeout === 0 ? session.timeout : timeout
+  return withLimit(runtime, { signals: [signal], timeout: { after, error: () => late(after) } }, (limit) =>
+    body(limit, () => {
+      if (timeout === 0) limit.end(() => late(0))
+    }),
+  )
 }
 
 /**
@@ -114,10 +147,8 @@ export async function within<T>(
     outcomeUnknown = true
   }
   const late = () => new KeeperError('RequestTimeout', { op, path, outcomeUnknown })
-  const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
-  try {
-    return await limit.asking((signal) => call({ ...options, timeout, signal }, sending))
-  } finally {
-    limit.stop()
-  }
+  const limits = { signals: [signal], timeout: { after: timeout, error: late } }
+  return await withLimit(zk.runtime, limits, (limit) =>
+    limit.asking((signal) => call({ ...options, timeout, signal }, sending)),
+  )
 }

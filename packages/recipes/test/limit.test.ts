@@ -1,12 +1,12 @@
 // How long an acquire waits: its pauses end with it, and leave no timer.
 import { expect, test } from 'vitest'
-import { WaitLimit } from '../src/kernel/wait-limit.ts'
+import { Limit } from '../src/kernel/limit.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 
-test('WaitLimit.pause takes as long as it is given', async () => {
+test('Limit.pause takes as long as it is given', async () => {
   const { world } = new Scene()
-  const limit = new WaitLimit(world, {})
+  const limit = new Limit(world, {})
   const pausing = outcome(limit.pause(1_000))
   await world.advance(999)
   expect(pausing.status).toBe('pending')
@@ -15,11 +15,11 @@ test('WaitLimit.pause takes as long as it is given', async () => {
   limit.stop()
 })
 
-test('WaitLimit.pause that ends early rejects with the reason, and leaves no timer', async () => {
+test('Limit.pause that ends early rejects with the reason, and leaves no timer', async () => {
   const { world } = new Scene()
   const before = world.timers
   const abort = new AbortController()
-  const limit = new WaitLimit(world, { signals: [abort.signal] })
+  const limit = new Limit(world, { signals: [abort.signal] })
   const pausing = outcome(limit.pause(60_000))
   await world.settle()
   expect(world.timers).toBe(before + 1)
