@@ -13,6 +13,7 @@ import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
 import { createWithParents } from './kernel/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './kernel/retry.ts'
+import { inEachSession } from './kernel/sessions.ts'
 import { eventIfSent, isUnreadable, unknownStat } from './kernel/unreadable.ts'
 import { type Limit, within, withLimitForOthers } from './kernel/limit.ts'
 import { awaitedLater, unwatch } from './kernel/promises.ts'
@@ -90,16 +91,22 @@ export class Barrier {
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
     await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal }, sending) => {
-      const first = await this.#read(signal)
-      for (let stat = first; stat !== undefined && mayBeSame(stat, first); stat = await this.#read(signal)) {
-        sending()
-        try {
-          return await this.#zk.delete(this.path, { signal })
-        } catch (error) {
-          if (KeeperError.is(error, 'NoNode')) return
-          if (!hasNextSession(this.#zk, error)) await throwUnlessTransient(this.#zk, error, undefined, signal)
+      let first: Stat | undefined
+      const deleteFirst = async () => {
+        for (;;) {
+          const stat = await this.#read(signal)
+          first ??= stat
+          if (stat === undefined || !mayBeSame(stat, first)) return
+          sending()
+          try {
+            return await this.#zk.delete(this.path, { signal })
+          } catch (error) {
+            if (KeeperError.is(error, 'NoNode')) return
+            await throwUnlessTransient(this.#zk, error, undefined, signal)
+          }
         }
       }
+      await inEachSession(this.#zk, deleteFirst, { signal })
     })
   }
 
@@ -211,8 +218,4 @@ interface Read<T> {
 function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
   const isKnown = first !== undefined && first !== unknownStat && stat !== unknownStat
   return !isKnown || stat.czxid === first.czxid
-}
-
-function hasNextSession({ session }: ZooKeeper, error: unknown): boolean {
-  return KeeperError.is(error, 'SessionExpired') && !session.signal.aborted
 }

@@ -1,11 +1,11 @@
-import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
+import type { ACL, Session, ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from './barrier.ts'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
 import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
 import { type Limit, withLimitForOthers } from './kernel/limit.ts'
-import { NodeVanished } from './kernel/node-vanished.ts'
+import { inEachSession } from './kernel/sessions.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {
@@ -86,19 +86,19 @@ export class DoubleBarrier {
     let member: BarrierMember | undefined
     const missing = () => `${member?.count ?? 0} of ${this.size} have entered`
     const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), member?.present ?? [])
-    return await withLimitForOthers(this.#zk, options, late, async (limit, mustWait) => {
-      for (;;) {
-        throwIfAborted(this.#zk.session.detaching)
+    return await withLimitForOthers(this.#zk, options, late, (limit, mustWait) => {
+      const enter = async (session: Session) => {
+        throwIfAborted(session.detaching)
+        if (member !== undefined && member.session !== session) former.push(member.path)
         member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
-        const entry = await this.#enterAs(member, limit, mustWait)
-        if (entry !== undefined) return entry
-        if (member.session !== this.#zk.session) former.push(member.path)
+        return await this.#enterAs(member, limit, mustWait)
       }
+      return inEachSession(this.#zk, enter, { signal })
     })
   }
 
-  /** undefined when it must enter anew: the session expired, or the node was deleted. */
-  async #enterAs(member: BarrierMember, limit: Limit, mustWait: () => void): Promise<BarrierEntry | undefined> {
+  /** Without an entry the member's node is deleted. */
+  async #enterAs(member: BarrierMember, limit: Limit, mustWait: () => void): Promise<BarrierEntry> {
     const { session } = member
     const remove = () => void member.remove()
     const unlisten = onAbort(session.detaching, remove)
@@ -107,10 +107,6 @@ export class DoubleBarrier {
       await limit.during(member.enter(mustWait))
       entry = new BarrierEntry(this.#zk, this.path, member)
       return entry
-    } catch (error) {
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
-      if (hasNextSession || error instanceof NodeVanished) return undefined
-      throw error
     } finally {
       unlisten()
       if (entry === undefined) remove()

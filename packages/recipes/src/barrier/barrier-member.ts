@@ -15,7 +15,7 @@ import {
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { EphemeralNode } from '../kernel/ephemeral-node.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
-import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { pinnedTo, retry, retryAcrossSessions } from '../kernel/retry.ts'
 import { awaitedLater, settled, unwatch } from '../kernel/promises.ts'
 

@@ -1,7 +1,7 @@
 // Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, throwIfAborted } from '@zk/client/internal'
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { inEachSession } from '../kernel/sessions.ts'
 import { throwUnlessTransient } from '../kernel/retry.ts'
 import type { Change, CounterState, Doubt } from './change.ts'
 import { WriterNode } from './writer-node.ts'
@@ -58,7 +58,7 @@ export class CounterWriter {
   async #run(): Promise<void> {
     this.#isRunning = true
     try {
-      while (this.#waiting.size > 0) await this.#writeInSession()
+      while (this.#waiting.size > 0) await inEachSession(this.#zk, (session) => this.#writeIn(session))
     } catch (error) {
       for (const change of this.#waiting) this.#reject(change, error)
     } finally {
@@ -67,18 +67,13 @@ export class CounterWriter {
   }
 
   /** Writes with one writer node, until no change has come for a while. */
-  async #writeInSession(): Promise<void> {
-    const { session } = this.#zk
+  async #writeIn(session: Session): Promise<void> {
+    if (this.#waiting.size === 0) return
     throwIfAborted(session.detaching)
     const node = new WriterNode(this.#zk, this.#path, this.#acl)
     const writing = this.#writeWith(node)
     session.waitUntil(writing)
-    try {
-      await writing
-    } catch (error) {
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
-      if (!hasNextSession && !(error instanceof NodeVanished)) throw error
-    }
+    await writing
   }
 
   async #writeWith(node: WriterNode): Promise<void> {

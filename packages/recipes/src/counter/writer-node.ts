@@ -3,7 +3,7 @@
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { EphemeralNode } from '../kernel/ephemeral-node.ts'
-import { NodeVanished, vanishedIfMissing } from '../kernel/node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import type { CounterState } from './change.ts'

@@ -3,6 +3,7 @@ import { type ACL, type CallOptions, KeeperError, type Session, type Stat, type 
 import { inJson, onAbort, pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
+import { inEachSession } from '../kernel/sessions.ts'
 import { eventIfSent } from '../kernel/unreadable.ts'
 import { serverTimeout, undefinedIfAborted, withLimit } from '../kernel/limit.ts'
 import { checkCall, checkContent } from './checks.ts'
@@ -258,22 +259,20 @@ export class Membership implements AsyncDisposable {
 
   /** Keeps the node, from session to session, until the membership ends. */
   async #keep(): Promise<void> {
-    for (;;) {
-      const { session } = this.#zk
-      try {
-        await this.#keepIn(session)
-      } catch (error) {
-        if (this.signal.aborted) return
-        const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
-        if (!hasNextSession) return this.#end(reasonOf(error, session), error)
-        // A session that no server has given has no node.
-        if (session.id !== 0n) this.#formerSessions.add(session.id)
-        this.#absent('SessionExpired')
-      }
+    const expired = (session: Session) => {
+      // A session that no server has given has no node.
+      if (session.id !== 0n) this.#formerSessions.add(session.id)
+      this.#absent('SessionExpired')
+    }
+    try {
+      await inEachSession(this.#zk, (session) => this.#keepIn(session), { expired })
+    } catch (error) {
+      this.#end(reasonOf(error, this.#node.session), error)
     }
   }
 
   async #keepIn(session: Session): Promise<never> {
+    this.#throwIfOver()
     const node = this.#node.session === session ? this.#node : new MemberNode(this.#folder, this.name, session)
     this.#node = node
     throwIfAborted(session.detaching)

@@ -1,10 +1,10 @@
 // The members of a group, kept up to date by one-shot watches: one on the list, and one on the data of each member. A change
 // costs the reads that it makes necessary, and no more.
-import { type CallOptions, KeeperError, type Session, type Watched } from '@zk/client'
-import { wasAborted } from '@zk/client/internal'
+import type { CallOptions, Session, Watched } from '@zk/client'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
+import { inEachSession } from '../kernel/sessions.ts'
 import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 import { Deferred, unwatch } from '../kernel/promises.ts'
@@ -92,17 +92,16 @@ class WatchedMembers {
   /** Passes, until one is whole. It goes on in the next session. */
   async #readAll(): Promise<readonly Member[]> {
     const { zk } = this.#folder
-    for (;;) {
-      const { session } = zk
-      try {
-        if (session !== this.#session) await this.#begin(session)
+    const signal = this.#signal
+    const readWhole = async (session: Session) => {
+      if (session !== this.#session) await this.#begin(session)
+      let isWhole: boolean
+      do {
         this.#mayHaveChanged = false
-        if (await this.#pass({ session, signal: this.#signal })) break
-      } catch (error) {
-        const hasNextSession = KeeperError.is(error, 'SessionExpired') && zk.session !== session
-        if (!hasNextSession || wasAborted(error, this.#signal)) throw error
-      }
+        isWhole = await this.#pass({ session, signal })
+      } while (!isWhole)
     }
+    await inEachSession(zk, readWhole, { signal })
     return this.#list!.names.map((name) => this.#members.get(name)!.member)
   }
 

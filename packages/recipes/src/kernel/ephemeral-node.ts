@@ -3,7 +3,7 @@ import { logWith } from '@zk/client/internal'
 import { createWithParents } from './create-with-parents.ts'
 import { inCleanupSession } from './cleanup-session.ts'
 import { ifMissing } from './if-missing.ts'
-import { NodeVanished } from './node-vanished.ts'
+import { NodeVanished } from './sessions.ts'
 import { pinnedTo, retry } from './retry.ts'
 import { SessionOptions } from './session-options.ts'
 

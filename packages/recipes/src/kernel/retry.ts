@@ -1,6 +1,7 @@
 import { isTransient, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
+import { inEachSession } from './sessions.ts'
 
 /** The pause in ms before a call is repeated that failed with one of the codes in `paused`. */
 const RELIEF_PAUSE = 500
@@ -42,15 +43,8 @@ function mayBeRepeated(error: unknown): boolean {
 }
 
 /** Does the same as `retry`, but goes on in the client's next session. The call must not be bound to a session. */
-export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await retry(zk, call, signal)
-    } catch (error) {
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && !zk.session.signal.aborted
-      if (!hasNextSession || wasAborted(error, signal)) throw error
-    }
-  }
+export function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return inEachSession(zk, () => retry(zk, call, signal), { signal })
 }
 
 /**

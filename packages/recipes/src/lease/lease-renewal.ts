@@ -5,7 +5,7 @@
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { NodeVanished } from '../kernel/sessions.ts'
 import type { Limit } from '../kernel/limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'

@@ -1,4 +1,4 @@
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { NodeVanished } from '../kernel/sessions.ts'
 
 /** How long answers took when a lease was proven too late, and how long they may take. Times are in ms. */
 export interface Slowness {

@@ -7,8 +7,10 @@
 // gone. And an event is handled before a reply that shows its change: so when all that was reported is read, no change is
 // missing that is older than anything that was seen.
 import { type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { expecting, onAbort, wasAborted } from '@zk/client/internal'
+import { expecting, onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
 import { retry } from '../kernel/retry.ts'
+import { undefinedIfAborted } from '../kernel/limit.ts'
+import { BeginAnew, inEachSession } from '../kernel/sessions.ts'
 import { isUnreadable } from '../kernel/unreadable.ts'
 import type { Copy } from './copy.ts'
 import { Epochs } from './epochs.ts'
@@ -16,14 +18,7 @@ import { MirroredPaths, type PathOptions } from './mirrored-paths.ts'
 import { NodeReader } from './node-reader.ts'
 import { Pace } from './pace.ts'
 import { Needs, ReadQueue } from './read-queue.ts'
-import {
-  OneShotWatching,
-  WATCH_REMOVED,
-  type WatchedTree,
-  type Watching,
-  type WatchListener,
-  watchRecursively,
-} from './watching.ts'
+import { OneShotWatching, type WatchedTree, type Watching, type WatchListener, watchRecursively } from './watching.ts'
 
 export class Follower {
   readonly #zk: ZooKeeper
@@ -72,18 +67,17 @@ export class Follower {
   /** Follows from session to session. Rejects if that can go on no longer. Resolves after `close`. */
   async follow(): Promise<void> {
     const { signal } = this.#closing
-    for (let isFirst = true; ; isFirst = false) {
-      const { session } = this.#zk
+    let isFirst = true
+    const followIn = async (session: Session) => {
+      throwIfAborted(signal)
       try {
         await this.#followIn(session, isFirst)
-      } catch (error) {
-        if (signal.aborted) return
-        const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
-        if (!hasNextSession && error !== WATCH_REMOVED) throw error
       } finally {
+        isFirst = false
         this.#stopReading()
       }
     }
+    await inEachSession(this.#zk, followIn).catch(undefinedIfAborted(signal))
   }
 
   /** Removes the watches. Reads that are under way are given up. */
@@ -160,7 +154,7 @@ export class Follower {
       lost: (error) => {
         // A server before 3.6, in an ensemble of several releases, refuses to set the watch again.
         this.#hasOneShotWatches = KeeperError.is(error, 'Unimplemented')
-        fail(this.#hasOneShotWatches ? WATCH_REMOVED : error)
+        fail(this.#hasOneShotWatches ? new BeginAnew() : error)
       },
     }
     if (!this.#hasOneShotWatches) {

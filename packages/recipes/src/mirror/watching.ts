@@ -12,6 +12,7 @@ import {
 } from '@zk/client'
 import { watchInto } from '@zk/client/internal'
 import { unwatch } from '../kernel/promises.ts'
+import { BeginAnew } from '../kernel/sessions.ts'
 
 /** What watches report, at once: before the reply of a read that shows the change is handled. */
 export interface WatchListener {
@@ -65,9 +66,6 @@ export interface WatchedTree {
   readonly isFlat: boolean
 }
 
-/** `removeWatches` of the program removes the watch of its mirror, too. It is set again. */
-export const WATCH_REMOVED = Symbol('watch removed')
-
 /** Resolves when the watch is set. Rejects with `Unimplemented` if the server does not know such a watch. */
 export async function watchRecursively(
   { zk, root, isFlat }: WatchedTree,
@@ -87,7 +85,8 @@ export async function watchRecursively(
     {
       push,
       end: ({ type }) => {
-        if (type === 'PersistentWatchRemoved') listener.lost(WATCH_REMOVED)
+        // `removeWatches` of the program removes the watch of its mirror, too. It is set again.
+        if (type === 'PersistentWatchRemoved') listener.lost(new BeginAnew())
       },
       fail: (error) => listener.lost(error),
     },

@@ -4,7 +4,7 @@ import type { CallOptions } from '@zk/client'
 import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
 import type { OwnNode } from './own-node.ts'
 import type { ContenderName } from './names.ts'
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { NodeVanished } from '../kernel/sessions.ts'
 import type { Queue } from './queue.ts'
 
 /** Finds the contenders in a list that are ahead. */

@@ -1,6 +1,6 @@
 // The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
-import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
+import type { CallOptions, Session, ZooKeeper } from '@zk/client'
+import { onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type ContenderOptions, type Entries, type Grant } from './contender.ts'
 import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from '../checks.ts'
@@ -13,7 +13,7 @@ import type { Owner } from './owners.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { inEachSession, NodeVanished } from '../kernel/sessions.ts'
 import type { Entry } from './line.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
 import { retry } from '../kernel/retry.ts'
@@ -76,20 +76,16 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
     const late = (after: number) => wait.tooLong(after)
-    return await withLimitForOthers(this.#zk, { timeout, signal }, late, async (limit, mustWait) => {
-      for (;;) {
+    return await withLimitForOthers(this.#zk, { timeout, signal }, late, (limit, mustWait) => {
+      const acquireIn = async () => {
         const contender = this.#contender(wait, mustWait)
-        try {
-          const former = formerOwnersGone(this.#zk, this.#folders)
-          const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
-          const held = await this.#hold(contender, competing, { wait, limit }, options)
-          if (held?.isHeld()) return wait.ended(held)
-        } catch (error) {
-          const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== contender.session
-          if (!hasNextSession || wasAborted(error, signal)) throw error
-        }
-        // Its session expired, or its node was deleted.
+        const former = formerOwnersGone(this.#zk, this.#folders)
+        const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
+        const held = await this.#hold(contender, competing, { wait, limit }, options)
+        if (!held?.isHeld()) throw new NodeVanished()
+        return wait.ended(held)
       }
+      return inEachSession(this.#zk, acquireIn, { signal })
     })
   }
 

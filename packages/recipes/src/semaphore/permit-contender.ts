@@ -25,7 +25,7 @@ import { Contender, type ContenderOptions, type Grant } from '../queue/contender
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
-import { NodeVanished } from '../kernel/node-vanished.ts'
+import { NodeVanished } from '../kernel/sessions.ts'
 import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
 import { ownerLeaves } from '../queue/owners.ts'
 import type { Entry } from '../queue/line.ts'
