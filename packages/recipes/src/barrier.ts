@@ -2,7 +2,6 @@ import {
   type ACL,
   type CallOptions,
   KeeperError,
-  op,
   type Stat,
   type Watched,
   type WatchedEvent,
@@ -11,6 +10,7 @@ import {
 import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkPlace, checkWait } from './checks.ts'
+import { committedCheck } from './kernel/committed.ts'
 import { createWithParents } from './kernel/create-with-parents.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './kernel/retry.ts'
 import { inEachSession } from './kernel/sessions.ts'
@@ -171,8 +171,7 @@ export class Barrier {
   }
 
   /**
-   * Reads behind a committed request, in its session: so all that was committed before the call is seen. A sync is not enough: a
-   * leader that lags answers it at once. Both are sent in one segment, so that hardly anything is committed between them.
+   * Reads behind a committed request, in its session: so all that was committed before the call is seen. Both are sent in one segment, so that hardly anything is committed between them.
    * undefined if the request has found no node. What is read then is discarded.
    */
   async #behindCheck<T>(
@@ -183,7 +182,7 @@ export class Barrier {
     const zk = this.#zk
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
-      const checking = zk.multi([op.check(this.path)], options)
+      const checking = committedCheck(zk, this.path, options)
       // Of two calls the second one may be refused at once.
       const reading = awaitedLater(read(options))
       try {

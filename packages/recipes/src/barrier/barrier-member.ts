@@ -14,6 +14,7 @@ import {
 } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { EphemeralNode } from '../kernel/ephemeral-node.ts'
+import { afterCommit, committedCheck } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { pinnedTo, retry, retryAcrossSessions } from '../kernel/retry.ts'
@@ -128,8 +129,7 @@ export class BarrierMember {
 
   /** The servers may keep a session for longer than the client did. Its node would count beside the new one. */
   async #formerGone(): Promise<void> {
-    const committing = (options: CallOptions) => retry(this.#zk, () => this.#committing(options))
-    await ifMissing(committing, this.#pinned, undefined)
+    await afterCommit(this.#zk, this.#barrier, this.#pinned)
     for (const path of this.#options.former) await this.#deleted(path)
   }
 
@@ -251,11 +251,11 @@ export class BarrierMember {
 
   /**
    * In one segment. The list comes behind a committed request: so it shows all that had entered by now, also those that came later
-   * than `size`. A sync is not enough: a leader that lags answers it at once. `ready` comes first: so all that it has let in, and
+   * than `size`. `ready` comes first: so all that it has let in, and
    * that are not gone, are in the list.
    */
   async #checkAndList(): Promise<{ readonly ready: Stat | undefined; readonly list: Children }> {
-    const checking = this.#zk.multi([op.check(this.path)], this.#pinned)
+    const checking = committedCheck(this.#zk, this.path, this.#pinned)
     const looking = awaitedLater(this.#zk.exists(this.#pathOf(READY), this.#pinned))
     const listing = awaitedLater(this.#zk.getChildren(this.#barrier, this.#pinned))
     await checking
@@ -303,14 +303,11 @@ export class BarrierMember {
     }
   }
 
-  /** What is read behind it shows all that was committed by now. */
-  readonly #committing = (options: CallOptions) => this.#zk.multi([op.check(this.#barrier)], options)
-
   /** For a read that shows all that this member has seen: in a later session a server may not show it yet. */
   async #upToDate(signal: AbortSignal): Promise<CallOptions> {
     const { session } = this.#zk
     const options = { session, repeatThrottled: false, signal }
-    if (session !== this.session) await ifMissing(this.#committing, options, undefined)
+    if (session !== this.session) await afterCommit(this.#zk, this.#barrier, options)
     return options
   }
 

@@ -1,8 +1,8 @@
 // The node of a member in one session: creates, writes and deletes it. Another member may have the name at any time. So the
 // owner of the node is compared with the session, and writes and the delete have the version of the node.
-import { type ACL, type CallOptions, KeeperError, op, type Session, type Stat, type Watched } from '@zk/client'
+import { type ACL, KeeperError, type Session, type Stat, type Watched } from '@zk/client'
 import { pause } from '@zk/client/internal'
-import { ifMissing } from '../kernel/if-missing.ts'
+import { afterCommit } from '../kernel/committed.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { SessionOptions } from '../kernel/session-options.ts'
 import { unknownStat } from '../kernel/unreadable.ts'
@@ -172,9 +172,8 @@ export class MemberNode {
   async #isOurs(): Promise<boolean> {
     const { zk, path } = this.#folder
     const { bound } = SessionOptions.of(this.session)
-    const committing = (options: CallOptions) => retry(zk, () => zk.multi([op.check(path)], options))
     try {
-      await ifMissing(committing, bound, undefined)
+      await afterCommit(zk, path, bound)
       const stat = await retry(zk, () => zk.exists(this.path, bound))
       if (stat?.ephemeralOwner !== this.session.id) return false
       this.#own(stat)

@@ -6,8 +6,9 @@
 // that order: so each one is newer than all that the copy shows, and a list that does not have a name proves that the node is
 // gone. And an event is handled before a reply that shows its change: so when all that was reported is read, no change is
 // missing that is older than anything that was seen.
-import { type CallOptions, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
+import { afterCommit } from '../kernel/committed.ts'
 import { retry } from '../kernel/retry.ts'
 import { undefinedIfAborted } from '../kernel/limit.ts'
 import { BeginAnew, inEachSession } from '../kernel/sessions.ts'
@@ -123,8 +124,8 @@ export class Follower {
 
   async #begin(options: CallOptions, fail: (error: unknown) => void, isFirst: boolean): Promise<void> {
     // The servers of two sessions may be at different transactions, and the client asks only within one session for a server
-    // that is not behind. A sync does not do: a leader that is behind answers it at once. A committed request does.
-    if (!isFirst) await this.#commit(options)
+    // that is not behind.
+    if (!isFirst) await afterCommit(this.#zk, this.#tree.root, options)
     const watching = await this.#watch(options, fail)
     if (options.signal!.aborted) return watching.stop()
     this.#watching = watching
@@ -133,16 +134,6 @@ export class Follower {
     const reader = new NodeReader({ ...of, seen, options, watching })
     const now = () => this.#zk.runtime.now()
     this.#queue.start({ read: (job) => reader.read(job), fail, pace: Pace.of(options.session!), now })
-  }
-
-  async #commit(options: CallOptions): Promise<void> {
-    const { zk, root } = this.#tree
-    try {
-      await retry(zk, () => zk.multi([op.check(root)], options), options.signal)
-    } catch (error) {
-      // A refusal is committed, too.
-      if (wasAborted(error, options.signal) || !KeeperError.is(error, 'NoNode', 'NoAuth')) throw error
-    }
   }
 
   async #watch(options: CallOptions, fail: (error: unknown) => void): Promise<Watching> {

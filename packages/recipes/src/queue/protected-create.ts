@@ -15,6 +15,7 @@ import {
 import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../kernel/count-as-used.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
+import { afterCommit } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
@@ -174,9 +175,7 @@ export class ProtectedCreate {
 
   /** Finds the nodes after a committed request, which a deposed leader cannot answer. */
   async #findForCertain(): Promise<OwnNodes | undefined> {
-    const { path } = this.#plans[0]!.queue
-    const committing = (options: CallOptions) => retry(this.#zk, () => this.#zk.multi([op.check(path)], options))
-    await ifMissing(committing, this.#pinned, undefined)
+    await afterCommit(this.#zk, this.#plans[0]!.queue.path, this.#pinned)
     return await this.#find(true)
   }
 

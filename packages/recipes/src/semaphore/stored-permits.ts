@@ -1,7 +1,8 @@
 // The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
-import { type CallOptions, KeeperError, type NodeData, op, type Session, type ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from '../errors.ts'
+import { afterCommit } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { SessionOptions } from '../kernel/session-options.ts'
@@ -76,7 +77,7 @@ export class StoredPermits {
       }
       if (isCommitted) throw new PermitsError(this.path, this.#expected, present?.permits)
       if (isRecent) {
-        await this.#commit(pinned)
+        await afterCommit(this.#zk, this.path, pinned)
         isCommitted = true
       }
     }
@@ -108,11 +109,6 @@ export class StoredPermits {
     const stored = await this.#read(options)
     await syncing
     return stored
-  }
-
-  async #commit(options: CallOptions): Promise<void> {
-    const committing = (asking: CallOptions) => retry(this.#zk, () => this.#zk.multi([op.check(this.path)], asking))
-    await ifMissing(committing, options, undefined)
   }
 
   async #read(options: CallOptions): Promise<Stored | undefined> {
