@@ -1,36 +1,39 @@
-export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './held/acquirable.ts'
 export type { QueuePlace } from './queue/wait.ts'
-export { Barrier, type BarrierOptions, type BarrierWaitOptions } from './barrier.ts'
+export { Barrier, type BarrierOptions, type BarrierWaitOptions } from './barrier/barrier.ts'
 export { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
-export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'
-export { BarrierEntry, DoubleBarrier, type DoubleBarrierOptions, type EnterOptions } from './double-barrier.ts'
-export type { RecipeMessages } from './diagnostics.ts'
+export { type ChangeOptions, Counter, type CounterOptions } from './counter/counter.ts'
 export {
-  LockLostError,
-  LockTimeoutError,
-  type LossReason,
-  type Blocker,
-  PermitsError,
-  WouldDeadlockError,
-} from './errors.ts'
-export { fencingText, type Held } from './held.ts'
-export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
-export type { LeaderView } from './queue/leader-observer.ts'
-export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
-export { MultiLock } from './multi-lock.ts'
+  BarrierEntry,
+  DoubleBarrier,
+  type DoubleBarrierOptions,
+  type EnterOptions,
+} from './double-barrier/double-barrier.ts'
+export type { RecipeMessages } from './queue/diagnostics.ts'
+export { LockLostError } from './held/lock-lost-error.ts'
+export { LockTimeoutError, type Blocker } from './queue/lock-timeout-error.ts'
+export { type LossReason } from './lease/loss-reason.ts'
+export { PermitsError } from './semaphore/permits-error.ts'
+export { WouldDeadlockError } from './lock/would-deadlock-error.ts'
+export { fencingText, type Held } from './held/held.ts'
+export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './election/leader-election.ts'
+export type { LeaderView } from './election/leader-observer.ts'
+export { type ExclusiveLockOptions, Lock } from './lock/lock.ts'
+export { type LockOptions } from './held/lock-options.ts'
+export { MultiLock } from './multi-lock/multi-lock.ts'
 export type { MultiHeld } from './multi-lock/multi-held.ts'
 export type { MultiLockPath } from './multi-lock/paths.ts'
 export type { ContenderInfo } from './queue/queue.ts'
-export { type CountOption, Semaphore, type SemaphoreOptions } from './semaphore.ts'
+export { type CountOption, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
 export type { HolderInfo } from './semaphore/leases.ts'
 export type { SemaphoreHeld } from './semaphore/semaphore-held.ts'
-export { SharedLock } from './shared-lock.ts'
-export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
-export type { DowngradeOptions, WriteHeld } from './write-held.ts'
-export { Group, type GroupOptions, type JoinOptions } from './group.ts'
+export { SharedLock } from './shared-lock/shared-lock.ts'
+export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './lease/hold-options.ts'
+export type { DowngradeOptions, WriteHeld } from './shared-lock/write-held.ts'
+export { Group, type GroupOptions, type JoinOptions } from './group/group.ts'
 export type { Member } from './group/member.ts'
 export type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
-export { Mirror, type MirrorChanges, type MirrorOptions } from './mirror.ts'
+export { Mirror, type MirrorChanges, type MirrorOptions } from './mirror/mirror.ts'
 export type {
   Added,
   Changed,
@@ -50,8 +53,8 @@ export {
   ServiceDiscovery,
   type ServiceDiscoveryOptions,
   type UnreadableInstance,
-} from './service-discovery.ts'
-export { type InstanceDetails, type ServiceInstance, type ServiceType, uriOf } from './group/service-instance.ts'
+} from './discovery/service-discovery.ts'
+export { type InstanceDetails, type ServiceInstance, type ServiceType, uriOf } from './discovery/service-instance.ts'
 
 // Exports of the client that a program with locks needs, so that one import is enough.
 export {

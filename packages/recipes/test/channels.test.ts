@@ -3,7 +3,7 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { formatSessionId, type Logger } from '@zk/client'
 import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../src/index.ts'
-import { report } from '../src/diagnostics.ts'
+import { report } from '../src/queue/diagnostics.ts'
 import { outcome } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { LockTimeoutError, ZooKeeper } from '../src/index.ts'
 import { Queue } from '../src/queue/queue.ts'
-import { plainHold, QueueLock } from '../src/queue/queue-lock.ts'
+import { plainHold, QueueLock } from '../src/held/queue-lock.ts'
 import type { Role } from '../src/queue/roles.ts'
 import { heldOf, throughExpiries } from './support/holders.ts'
 import { type Outcome, outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
-import type { Held } from '../src/held.ts'
+import type { Held } from '../src/held/held.ts'
 
 const PATH = '/permits'
 

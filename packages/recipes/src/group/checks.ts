@@ -1,7 +1,7 @@
 // Checks of the arguments of groups, before anything is sent.
 import { type ACL, type CallOptions, validatePath } from '@zk/client'
 import { checkACL, checkKeys } from '@zk/client/internal'
-import { checkData, checkLimits, checkPlace } from '../checks.ts'
+import { checkData, checkLimits, checkPlace } from '../kernel/checks.ts'
 
 const limits = ['timeout', 'signal'] as const
 const calls = {

@@ -4,10 +4,10 @@ import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/
 import { onAbort, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
 import { memoized } from '../kernel/memoized.ts'
-import type { LossReason } from '../errors.ts'
+import type { LossReason } from './loss-reason.ts'
 import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'
-import type { HeldWhile } from '../hold-options.ts'
+import type { HeldWhile } from './hold-options.ts'
 
 /** What the keeper needs of a hold. */
 export interface Holding {

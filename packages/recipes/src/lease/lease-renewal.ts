@@ -4,12 +4,11 @@
 //     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
-import type { Grant } from '../queue/contender.ts'
 import { NodeVanished } from '../kernel/sessions.ts'
 import type { Limit } from '../kernel/limit.ts'
-import { followerRelayDelayOf, type HoldOptions, isLeased } from '../hold-options.ts'
+import { followerRelayDelayOf, type HoldOptions, isLeased } from './hold-options.ts'
 import { Lease, leaseTimes } from './lease.ts'
-import { Relay } from './relay.ts'
+import { Relay, type RelayedTouch } from './relay.ts'
 import { SlowAnswers, type Slowness } from './slow-answers.ts'
 import { throwUnlessTransient, pinnedTo } from '../kernel/retry.ts'
 
@@ -29,6 +28,13 @@ export interface Proof<C extends Checked> {
 export interface Refused<C extends Checked> {
   readonly checked: C
   readonly cause: KeeperError
+}
+
+/** What a lease is proven for: nodes that were just granted. */
+export interface Granted {
+  readonly nodes: readonly { readonly path: string }[]
+  /** A touch before the committed request that has shown the grant; undefined if none is known. */
+  readonly touch: RelayedTouch | undefined
 }
 
 /** The result of one check. */
@@ -148,7 +154,7 @@ export type OnProving = (slowness?: Slowness) => void
 export function firstLease(
   zk: ZooKeeper,
   session: Session,
-  grant: Grant,
+  grant: Granted,
   terms: HoldOptions,
   { limit, onProving = () => {} }: { readonly limit: Limit; readonly onProving?: OnProving },
 ): Lease | Promise<Lease> {
@@ -171,7 +177,7 @@ interface Proving {
 async function provenLease(
   zk: ZooKeeper,
   session: Session,
-  { nodes }: Grant,
+  { nodes }: Granted,
   { known, followerRelayDelay, limit, onProving }: Proving,
 ): Promise<Lease> {
   const renewal = new LeaseRenewal(zk, session)

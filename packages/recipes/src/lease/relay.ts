@@ -9,7 +9,7 @@
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { memoized } from '../kernel/memoized.ts'
-import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
+import { type HoldOptions, isLeased, followerRelayDelayOf } from './hold-options.ts'
 import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../kernel/retry.ts'
 

@@ -1,7 +1,7 @@
 // Checks of the arguments of mirrors, before anything is sent.
 import { type CallOptions, validatePath } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
-import { checkClient, checkLimits } from '../checks.ts'
+import { checkClient, checkLimits } from '../kernel/checks.ts'
 
 const openOptions = ['depth', 'filter', 'maxNodes', 'maxBytes', 'signal']
 const syncedOptions = ['timeout', 'signal']

@@ -1,7 +1,7 @@
 import type { ZooKeeper } from '@zk/client'
-import { Held } from '../held.ts'
+import { Held } from '../held/held.ts'
 import type { Owner } from '../queue/owners.ts'
-import type { HoldTerms } from '../hold-options.ts'
+import type { HoldTerms } from '../lease/hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
 import { type OwnNodes, parentOf } from '../queue/own-node.ts'
 

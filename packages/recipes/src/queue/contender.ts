@@ -2,7 +2,7 @@
 // one queue.
 import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
+import { type HoldOptions, isLeased, followerRelayDelayOf } from '../lease/hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import { type Entry, type Front, Line, type Look } from './line.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'

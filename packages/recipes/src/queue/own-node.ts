@@ -1,7 +1,7 @@
 // A node of ours: what is known of it, and how it is deleted.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { failuresOf, pause } from '@zk/client/internal'
-import { report } from '../diagnostics.ts'
+import { report } from './diagnostics.ts'
 import type { ContenderName } from './names.ts'
 import { cleanupSessionOf, inCleanupSession } from '../kernel/cleanup-session.ts'
 import { retry } from '../kernel/retry.ts'

@@ -1,7 +1,7 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex, pause } from '@zk/client/internal'
-import { report } from '../diagnostics.ts'
+import { report } from './diagnostics.ts'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { ContenderList } from './contender-list.ts'

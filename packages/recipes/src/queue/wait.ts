@@ -1,7 +1,7 @@
 // The wait of a caller, which may use several contenders one after the other.
 import type { Connection, Session, ZooKeeper } from '@zk/client'
-import { logSlowAnswers, report } from '../diagnostics.ts'
-import { type Blocker, type EndedWait, LockTimeoutError } from '../errors.ts'
+import { logSlowAnswers, report } from './diagnostics.ts'
+import { type Blocker, type EndedWait, LockTimeoutError } from './lock-timeout-error.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
 import type { ContenderInfo } from './queue.ts'
 

@@ -1,7 +1,7 @@
 // The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
-import { PermitsError } from '../errors.ts'
+import { PermitsError } from './permits-error.ts'
 import { afterCommit } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry, throwUnlessTransient } from '../kernel/retry.ts'

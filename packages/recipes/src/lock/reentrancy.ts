@@ -1,8 +1,9 @@
 // A `run` inside a `run` of the same lock, in one chain of async calls, uses the hold of the outer one.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { RunOptions } from './acquirable.ts'
-import { LockLostError, WouldDeadlockError } from './errors.ts'
-import { type Held, isAbortOf } from './held.ts'
+import type { RunOptions } from '../held/acquirable.ts'
+import { LockLostError } from '../held/lock-lost-error.ts'
+import { WouldDeadlockError } from './would-deadlock-error.ts'
+import { type Held, isAbortOf } from '../held/held.ts'
 
 interface Run<H> {
   readonly held: H

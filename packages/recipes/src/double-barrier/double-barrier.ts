@@ -1,11 +1,11 @@
 import type { ACL, Session, ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
-import type { BarrierWaitOptions } from './barrier.ts'
-import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
-import { BarrierMember, type BarrierMemberOptions } from './barrier/barrier-member.ts'
-import { checkData, checkPlace, checkWait, copyOf } from './checks.ts'
-import { type Limit, withLimitForOthers } from './kernel/limit.ts'
-import { inEachSession } from './kernel/sessions.ts'
+import type { BarrierWaitOptions } from '../barrier/barrier.ts'
+import { BarrierTimeoutError } from '../barrier/barrier-timeout-error.ts'
+import { BarrierMember, type BarrierMemberOptions } from './barrier-member.ts'
+import { checkData, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
+import { type Limit, withLimitForOthers } from '../kernel/limit.ts'
+import { inEachSession } from '../kernel/sessions.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {

@@ -1,9 +1,9 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import { checkCall, checkGroup, checkName } from './group/checks.ts'
-import { listMembers, type Member } from './group/member.ts'
-import { Membership } from './group/membership.ts'
-import { followMembers } from './group/watched-members.ts'
+import { checkCall, checkGroup, checkName } from './checks.ts'
+import { listMembers, type Member } from './member.ts'
+import { Membership } from './membership.ts'
+import { followMembers } from './watched-members.ts'
 
 /** The nodes of the members. */
 export interface GroupOptions {

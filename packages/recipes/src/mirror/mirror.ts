@@ -1,12 +1,12 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import { hex, onAbort, throwIfAborted } from '@zk/client/internal'
-import type { ChangeFeed } from './mirror/change-feed.ts'
-import { checkMirror, checkSynced } from './mirror/checks.ts'
-import { Copy } from './mirror/copy.ts'
-import { Follower } from './mirror/follower.ts'
-import type { MirrorChange, MirroredNode } from './mirror/mirrored-node.ts'
-import { retryAcrossSessions } from './kernel/retry.ts'
-import { serverTimeout, withLimit } from './kernel/limit.ts'
+import type { ChangeFeed } from './change-feed.ts'
+import { checkMirror, checkSynced } from './checks.ts'
+import { Copy } from './copy.ts'
+import { Follower } from './follower.ts'
+import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
+import { retryAcrossSessions } from '../kernel/retry.ts'
+import { serverTimeout, withLimit } from '../kernel/limit.ts'
 
 const MAX_NODES = 1_000_000
 const MAX_BYTES = 256 * 1024 * 1024

@@ -1,29 +1,28 @@
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
 import {
   acquireOptions,
   checkBody,
   checkCall,
-  checkCount,
-  checkPermits,
   checkRecipe,
   lockOptions,
   runOptions,
   tryOptions,
-} from './checks.ts'
-import type { LockOptions } from './lock.ts'
-import type { ContenderOptions } from './queue/contender.ts'
-import type { Entry } from './queue/line.ts'
-import type { Kind } from './queue/names.ts'
-import type { ContenderInfo, Queue } from './queue/queue.ts'
-import { QueueLock, type QueueLockOptions, subjectOf } from './queue/queue-lock.ts'
-import { exclusive, type Role } from './queue/roles.ts'
-import { within } from './kernel/limit.ts'
-import { type HolderInfo, Leases } from './semaphore/leases.ts'
-import { checkRoom, hasRoom, PermitContender, type Wanted } from './semaphore/permit-contender.ts'
-import { PermitQueue } from './semaphore/permit-queue.ts'
-import { SemaphoreHeld } from './semaphore/semaphore-held.ts'
-import { StoredPermits } from './semaphore/stored-permits.ts'
+} from '../held/checks.ts'
+import { checkCount, checkPermits } from './checks.ts'
+import type { LockOptions } from '../held/lock-options.ts'
+import type { ContenderOptions } from '../queue/contender.ts'
+import type { Entry } from '../queue/line.ts'
+import type { Kind } from '../queue/names.ts'
+import type { ContenderInfo, Queue } from '../queue/queue.ts'
+import { QueueLock, type QueueLockOptions, subjectOf } from '../held/queue-lock.ts'
+import { exclusive, type Role } from '../queue/roles.ts'
+import { within } from '../kernel/limit.ts'
+import { type HolderInfo, Leases } from './leases.ts'
+import { checkRoom, hasRoom, PermitContender, type Wanted } from './permit-contender.ts'
+import { PermitQueue } from './permit-queue.ts'
+import { SemaphoreHeld } from './semaphore-held.ts'
+import { StoredPermits } from './stored-permits.ts'
 
 /** The options of a `Semaphore`. */
 export interface SemaphoreOptions extends LockOptions {

@@ -8,15 +8,15 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
-import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
-import { checkPlace, checkWait } from './checks.ts'
-import { committedCheck } from './kernel/committed.ts'
-import { createWithParents } from './kernel/create-with-parents.ts'
-import { retryAcrossSessions, throwUnlessTransient } from './kernel/retry.ts'
-import { inEachSession } from './kernel/sessions.ts'
-import { eventIfSent, isUnreadable, unknownStat } from './kernel/unreadable.ts'
-import { type Limit, within, withLimitForOthers } from './kernel/limit.ts'
-import { awaitedLater, unwatch } from './kernel/promises.ts'
+import { BarrierTimeoutError } from './barrier-timeout-error.ts'
+import { checkPlace, checkWait } from '../kernel/checks.ts'
+import { committedCheck } from '../kernel/committed.ts'
+import { createWithParents } from '../kernel/create-with-parents.ts'
+import { retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
+import { inEachSession } from '../kernel/sessions.ts'
+import { eventIfSent, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
+import { type Limit, within, withLimitForOthers } from '../kernel/limit.ts'
+import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {

@@ -1,6 +1,6 @@
 import type { Held } from './held.ts'
-import type { HoldListeners } from './hold-options.ts'
-import type { QueuePlace } from './queue/wait.ts'
+import type { HoldListeners } from '../lease/hold-options.ts'
+import type { QueuePlace } from '../queue/wait.ts'
 
 /** How long `acquire` waits, and the callbacks during the wait and the hold. */
 export interface AcquireOptions extends HoldListeners {

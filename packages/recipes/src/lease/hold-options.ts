@@ -1,5 +1,5 @@
 import type { Session } from '@zk/client'
-import { leaseTimes } from './lease/lease.ts'
+import { leaseTimes } from './lease.ts'
 
 /**
  * When a hold ends:

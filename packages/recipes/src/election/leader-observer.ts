@@ -4,7 +4,7 @@ import { onAbort } from '@zk/client/internal'
 import { retryAcrossSessions } from '../kernel/retry.ts'
 import { withLimit } from '../kernel/limit.ts'
 import { type Observation, observeFirst } from './observe.ts'
-import type { ContenderInfo, Queue } from './queue.ts'
+import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
 /** What this client knows of the leader. */

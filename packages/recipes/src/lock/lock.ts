@@ -1,27 +1,14 @@
-import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { CallOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from './checks.ts'
-import { QueueLock, type QueueLockOptions, plainHold } from './queue/queue-lock.ts'
-import type { Held } from './held.ts'
-import { type ContenderInfo, Queue } from './queue/queue.ts'
-import { exclusive } from './queue/roles.ts'
-import { within } from './kernel/limit.ts'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
+import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from '../held/checks.ts'
+import { QueueLock, plainHold } from '../held/queue-lock.ts'
+import type { Held } from '../held/held.ts'
+import { type ContenderInfo, Queue } from '../queue/queue.ts'
+import { exclusive } from '../queue/roles.ts'
+import { within } from '../kernel/limit.ts'
+import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { Reentrancy } from './reentrancy.ts'
-import type { HoldOptions } from './hold-options.ts'
-
-/** The options of locks. */
-export interface LockOptions extends HoldOptions {
-  /** Shows other clients which program holds or waits. It is stored in the contender's node. @default '' */
-  label?: string | undefined
-  /** The rights to the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
-  acl?: readonly ACL[] | undefined
-}
-
-/** @internal The options of the nodes. */
-export function nodeOptionsOf({ label = '', ...others }: LockOptions): QueueLockOptions {
-  return { data: label, ...others }
-}
 
 /** The options of `Lock`. */
 export interface ExclusiveLockOptions extends LockOptions {

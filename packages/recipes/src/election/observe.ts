@@ -2,8 +2,8 @@
 import type { CallOptions, Watched } from '@zk/client'
 import { pause } from '@zk/client/internal'
 import { ifMissing } from '../kernel/if-missing.ts'
-import type { ContenderName } from './names.ts'
-import type { ContenderInfo, Queue } from './queue.ts'
+import type { ContenderName } from '../queue/names.ts'
+import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import { retryAcrossSessions } from '../kernel/retry.ts'
 
 export interface Observation {

@@ -3,8 +3,8 @@
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
-import type { LossReason } from './errors.ts'
-import type { Slowness } from './lease/slow-answers.ts'
+import type { LossReason } from '../lease/loss-reason.ts'
+import type { Slowness } from '../lease/slow-answers.ts'
 
 /** The fields of all messages. */
 interface Contention {

@@ -1,11 +1,11 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, throwIfAborted } from '@zk/client/internal'
-import { checkPlace, checkWait } from './checks.ts'
-import { Change } from './counter/change.ts'
-import { CounterWriter } from './counter/counter-writer.ts'
-import { checkBigint, checked, toValue } from './counter/value.ts'
-import { ifMissing } from './kernel/if-missing.ts'
-import { withLimit } from './kernel/limit.ts'
+import { checkPlace, checkWait } from '../kernel/checks.ts'
+import { Change } from './change.ts'
+import { CounterWriter } from './counter-writer.ts'
+import { checkBigint, checked, toValue } from './value.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { withLimit } from '../kernel/limit.ts'
 
 /** The options of `Counter`. */
 export interface CounterOptions {

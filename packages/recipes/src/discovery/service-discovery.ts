@@ -1,22 +1,22 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import { checkBoolean, madePrintable } from '@zk/client/internal'
-import { checkCall, checkGroup, checkName } from './group/checks.ts'
-import { reportUnreadable } from './group/diagnostics.ts'
-import { listMembers, type Member, type MembersFolder } from './group/member.ts'
-import type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
+import { checkCall, checkGroup, checkName } from '../group/checks.ts'
+import { reportUnreadable } from '../group/diagnostics.ts'
+import { listMembers, type Member, type MembersFolder } from '../group/member.ts'
+import type { Membership, MembershipState, UpdateOptions } from '../group/membership.ts'
 import {
   type InstanceDetails,
   instanceFromJSON,
   instanceToJSON,
   partsOf,
   type ServiceInstance,
-} from './group/service-instance.ts'
-import { followMembers } from './group/watched-members.ts'
-import { Group } from './group.ts'
-import { ifMissing } from './kernel/if-missing.ts'
-import { retry } from './kernel/retry.ts'
-import { within } from './kernel/limit.ts'
-import { memoized } from './kernel/memoized.ts'
+} from './service-instance.ts'
+import { followMembers } from '../group/watched-members.ts'
+import { Group } from '../group/group.ts'
+import { ifMissing } from '../kernel/if-missing.ts'
+import { retry } from '../kernel/retry.ts'
+import { within } from '../kernel/limit.ts'
+import { memoized } from '../kernel/memoized.ts'
 
 /** An instance whose node cannot be read. */
 export interface UnreadableInstance {

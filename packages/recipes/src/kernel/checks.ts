@@ -1,0 +1,41 @@
+// Checks the arguments of callers, before anything is sent.
+import { type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
+import { checkKeys, checkSignal, checkTime, isBytes } from '@zk/client/internal'
+
+/** The client and the path of a recipe. `because` says why the path must not be the root. */
+export function checkPlace(zk: unknown, path: string, because: string): void {
+  checkClient(zk)
+  validatePath(path)
+  if (path === '/') throw new TypeError(`path must not be '/': ${because}`)
+}
+
+export function checkClient(zk: unknown): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
+  throw new TypeError('the first argument must be a client, as connect() resolves with')
+}
+
+/** The options of a call that may be ended by a time or a signal. */
+export function checkWait(
+  name: string,
+  options: Pick<CallOptions, 'timeout' | 'signal'>,
+  known: readonly string[],
+): void {
+  checkKeys(name, options, known, '{ timeout: 5_000 }')
+  checkLimits(options)
+}
+
+export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
+  checkTime('timeout', timeout)
+  checkSignal(signal)
+}
+
+/** Data that is written again later, when the caller may have overwritten its own. */
+export function copyOf(data: Uint8Array | string): Uint8Array | string {
+  return typeof data === 'string' ? data : new Uint8Array(data)
+}
+
+/** Checks the option that has the data of a node. */
+export function checkData(name: 'label' | 'data', data: unknown): void {
+  if (data === undefined || typeof data === 'string' || isBytes(data)) return
+  throw new TypeError(`${name} must be a string or a Uint8Array`)
+}

@@ -1,0 +1,101 @@
+import { branded, hex, inJson, printable } from '@zk/client/internal'
+import type { Slowness } from '../lease/slow-answers.ts'
+
+/** The brand by which `LockTimeoutError.is` finds errors of any copy of this package. */
+const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
+
+/** The contender that the caller was waiting for when the wait ended. In JSON `sessionId` is text, `0x…`. */
+export interface Blocker {
+  /** The path of the contender's node. */
+  readonly path: string
+  /** The label that the contender stored in its node. */
+  readonly label: string
+  /** The session that its node belongs to. */
+  readonly sessionId: bigint
+  /** When its node was created, by the leader's clock, in ms since the epoch. */
+  readonly since: number
+  /** Whether it is a contender of this same client. */
+  readonly isOwn: boolean
+}
+
+/** The state of a wait when its timeout ended. */
+export interface EndedWait {
+  /** When the timeout ended, in ms since the epoch. */
+  readonly at: number
+  /** The paths of the contenders that were ahead in the last list, oldest first; undefined if no list showed any. */
+  readonly ahead?: readonly string[] | undefined
+  /** The contender for which the caller waited; undefined if it was not known. */
+  readonly blocker?: Blocker | undefined
+  /** @internal It was first in line, but its lease was not proven yet, or always too late. */
+  readonly proof?: Slowness | 'unfinished' | undefined
+  /** @internal Why answers may be missing, if that is known. */
+  readonly trouble?: string | undefined
+}
+
+/** The caller was not granted in time. Its place in the queue has been given up. */
+export class LockTimeoutError extends Error {
+  /** The name with which its stack begins. */
+  override readonly name = 'LockTimeoutError'
+  /** The brand for `is`. */
+  readonly [timeoutBrand] = true
+  /** The path of the lock or the election. */
+  readonly path: string
+  /** How many contenders were ahead in the last list; undefined if no list showed any. */
+  readonly position: number | undefined
+  /** The paths of the contenders ahead, oldest first. */
+  readonly ahead: readonly string[]
+  /** The contender for which the caller waited: the next one ahead, or, for a reader, the next writer ahead. */
+  readonly blocker: Blocker | undefined
+
+  constructor(path: string, timeout: number, wait: EndedWait) {
+    super(printable(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`))
+    const { ahead, blocker } = wait
+    this.path = path
+    this.position = ahead?.length
+    this.ahead = ahead ?? []
+    this.blocker = blocker && inJson({ ...blocker })
+  }
+
+  /** For logs: all fields, with the session's id as text. */
+  toJSON(): object {
+    const { name, message, path, position, ahead, blocker } = this
+    return { name, message, path, position, ahead, blocker }
+  }
+
+  /** True for a `LockTimeoutError` of any copy of this package in the program. */
+  static is(error: unknown): error is LockTimeoutError {
+    return branded(error, timeoutBrand)
+  }
+}
+
+function placeOf({ ahead, blocker, at, proof, trouble = 'is the ensemble reachable?' }: EndedWait): string {
+  if (proof === 'unfinished') return 'it was first in line, but its lease was not proven in this time: answers are slow'
+  if (proof !== undefined) return `it was first in line, but ${explainSlowness(proof)}`
+  if (ahead === undefined) return `no contender was seen ahead; ${trouble}`
+  if (ahead.length === 0) return `no contender is ahead any more, but no answer confirmed it; ${trouble}`
+  if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
+  const { path, label, sessionId, since, isOwn } = blocker
+  const owner = sessionId === 0n ? 'a node of no session, which no client releases' : `session ${hex(sessionId)}`
+  const whose = isOwn ? 'this very client' : owner
+  const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
+  return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
+}
+
+function explainSlowness({ answers, within, T }: Slowness): string {
+  const isPossible = within > 0
+  const bound = isPossible ? `a lease needs them within ${seconds(within)} s` : 'no lease is possible'
+  return (
+    `answers take ${seconds(answers)} s each, and with a session timeout of ${seconds(T)} s ${bound}: ` +
+    'ask for a longer session timeout, or find out why servers or network are slow'
+  )
+}
+
+/** A duration in s, with enough digits to compare it with another one. */
+const seconds = (ms: number) => String(Number((ms / 1_000).toPrecision(3)))
+
+/** The text of a time by the leader's clock, with how long ago this is by our clock. The two clocks may differ. */
+function timeOf(time: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - time) / 1_000))
+  // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
+  return `${new Date(time).toISOString()} (${seconds} s ago)`
+}
