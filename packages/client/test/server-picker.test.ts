@@ -5,6 +5,8 @@ import { backoff, deadlines } from '../src/session/protocol/deadlines.ts'
 import { ServerPicker } from '../src/session/servers/server-picker.ts'
 import { ServerLists } from '../src/session/servers/server-lists.ts'
 import { Jitter } from '../src/session/servers/jitter.ts'
+import { Names } from '../src/session/servers/names.ts'
+import { Search } from '../src/session/servers/search.ts'
 import { type HostProvider, StaticHostProvider } from '../src/session/servers/static-host-provider.ts'
 
 const T = 30_000
@@ -116,13 +118,23 @@ test('Hosts.pause after a connection that lasted is drawn from 0 to deadlines.re
   expect(new Set(pauses).size).toBeGreaterThan(190)
 })
 
-test('ServerPicker.search begins as quickly as the first time behind a connection that takes writes', () => {
+test('Search begins as quickly as the first time after a connection that takes writes', () => {
   const servers = hostsOf(1, new Longest(1))
-  const firstAt = () => servers.search(true, 0, 30_000)!.deadline
+  const context = {
+    servers,
+    names: new Names(),
+    jitter: new Longest(1),
+    looksUpNames: false,
+    present: zk1,
+    T: 30_000,
+    trialFrame: () => new Uint8Array(),
+    emit: () => {},
+  }
+  const firstAt = () => new Search('writes', 0, context).deadline
   const first = firstAt()
   for (let times = 0; times < 8; times++) servers.foundWrites()
   expect(firstAt()).toBeGreaterThan(4 * first)
-  expect(servers.search(false, 0, 30_000)).toBeUndefined()
+  servers.takesWrites()
   expect(firstAt()).toBeLessThan(2 * first)
 })
 

@@ -1,4 +1,4 @@
-import type { Question } from '../servers/questions.ts'
+import type { SearchOutput } from '../servers/search.ts'
 import type { Target } from '../servers/server-picker.ts'
 import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
@@ -6,8 +6,8 @@ import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watc
 
 /** What the driver must do. The driver performs the outputs in their order. */
 export type Output =
-  /** look up the addresses of a name, unless a look-up is under way: see `SessionMachine.resolved` and `unresolved` */
-  | { readonly type: 'lookUp'; readonly host: string }
+  /** those of a search; an attempt to connect also uses `lookUp`: see `SessionMachine.resolved`, `unresolved` and `probed` */
+  | SearchOutput
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
   /** write these bytes, and hang up when the server has answered, or after `deadlines.farewell` */
@@ -25,11 +25,6 @@ export type Output =
   | Unreached
   /** `error` is undefined if the connection is closed because the session has ended */
   | { readonly type: 'disconnected'; readonly error: Error | undefined }
-  /** ask a server on a connection beside that of the session: see `SessionMachine.probed` */
-  | { readonly type: 'probe'; readonly target: Target; readonly question: Question }
-  | { readonly type: 'endProbe' }
-  /** a server of the new list has not passed the trial; `isRoundOver` if no server of the list has */
-  | { readonly type: 'unproven'; readonly server: string; readonly error: Error; readonly isRoundOver: boolean }
   | Ended
   /** report an anomaly: something that the protocol does not foresee */
   | { readonly type: 'anomaly'; readonly what: string }

@@ -8,10 +8,9 @@ import { deadlines, throttlePause } from './deadlines.ts'
 import { RequestPipeline } from '../requests/request-pipeline.ts'
 import { SEGMENT_SIZE } from '../requests/flow.ts'
 import type { Names } from '../servers/names.ts'
-import { serves, takesWrites } from '../servers/questions.ts'
-import type { Search } from '../servers/search.ts'
-import { isSame, type ListSource } from '../servers/server-lists.ts'
-import { ServerPicker, type Target } from '../servers/server-picker.ts'
+import { type Finding, type Goal, LIST_CHANGED, Search } from '../servers/search.ts'
+import type { ListSource } from '../servers/server-lists.ts'
+import { serverOf, ServerPicker, type Target } from '../servers/server-picker.ts'
 import { Identity } from './identity.ts'
 import { type Incoming, isTlsAlert, readIncoming, REPLY_HEADER_SIZE } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
@@ -51,11 +50,6 @@ const nothing: readonly Output[] = []
 
 /** The code of a look-up that found no such name, in `node:dns`. Other codes are about name servers that do not answer. */
 const NO_SUCH_NAME = 'ENOTFOUND'
-
-const LIST_CHANGED = 'the list of servers was changed'
-
-/** The server without its address: an attempt looks its name up. */
-const serverOf = ({ host, port }: Target): ServerAddress => ({ host, port })
 
 /** Whether the session has an established connection. */
 const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
@@ -206,7 +200,7 @@ export class SessionMachine {
     this.#names.found(host, addresses)
     const state = this.#state
     if (state.name === 'resolving' && state.target.host === host) this.#dialOneOf(state, addresses, now)
-    else if (state.name === 'connected') this.#probeResolved(state, host)
+    else if (state.name === 'connected') state.search?.resolved(host)
     else if (this.servers.found(host, addresses)) {
       // Unless another server is being tried, this server is dialed.
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: Math.min(state.until, now) }
@@ -226,9 +220,7 @@ export class SessionMachine {
       const known = this.#names.addressesOf(host)
       if (known === undefined) this.#lost(error, now, false)
       else this.#dialOneOf(state, known, now)
-    } else if (state.name === 'connected' && state.search?.resolving?.host === host) {
-      if (!this.#probeResolved(state, host)) this.#refuted(state, state.search, error, now)
-    }
+    } else if (state.name === 'connected') this.#follow(state, state.search?.unresolved(host, error, now), now)
     return this.takeOutputs()
   }
 
@@ -258,16 +250,7 @@ export class SessionMachine {
   /** Takes the outcome of a probe: undefined if the session can use this server. */
   probed(failure: Error | undefined, target: Target, now: number): readonly Output[] {
     const state = this.#state
-    if (state.name !== 'connected' || state.search?.server === undefined) return this.takeOutputs()
-    if (failure !== undefined) this.#refuted(state, state.search, failure, now)
-    else if (state.search.goal === 'list') {
-      this.servers.prefer(target, serverOf(state.target))
-      this.#leave(new Error(LIST_CHANGED), now)
-    } else {
-      this.servers.foundWrites()
-      this.servers.prefer(target)
-      this.#leave(new Error(`${formatServer(target)} takes writes`), now)
-    }
+    if (state.name === 'connected') this.#follow(state, state.search?.probed(failure, target, now), now)
     return this.takeOutputs()
   }
 
@@ -337,7 +320,7 @@ export class SessionMachine {
     const state = this.#state
     if (isEstablished(state)) {
       this.#keepUp(now)
-      if (state.name === 'connected' && state.search !== undefined) this.#continue(state, state.search, now)
+      if (state.name === 'connected') this.#follow(state, state.search?.elapse(now), now)
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#attempt(now)
@@ -457,9 +440,9 @@ export class SessionMachine {
   }
 
   #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
-    const T = this.identity.timeout
     const isToMove = this.#phase.name !== 'closing' && this.servers.isFallback(target)
-    const search = this.servers.search(readOnly, now, T) ?? (isToMove ? this.servers.trial(now, T) : undefined)
+    const search = this.#search(readOnly ? 'writes' : isToMove ? 'list' : undefined, target, now)
+    if (!readOnly) this.servers.takesWrites()
     this.#enter(trigger, { name: 'connected', server, target, frames, readOnly, since: now, search })
     this.servers.connected(target)
     this.#timing.connected(now)
@@ -499,65 +482,36 @@ export class SessionMachine {
     if (this.#phase.name === 'closing') return
     const { server, target, frames, readOnly, since } = state
     const before = state.name === 'connected' ? state.search : undefined
-    if (before?.server !== undefined) this.#outputs.push({ type: 'endProbe' })
+    before?.end()
     const isMoving = state.name === 'leaving' || before?.goal === 'list'
-    const search = readOnly
-      ? this.servers.search(true, now, this.identity.timeout)
-      : isToLeave || isMoving
-        ? this.servers.trial(now, this.identity.timeout)
-        : undefined
+    const search = this.#search(readOnly ? 'writes' : isToLeave || isMoving ? 'list' : undefined, target, now)
     const next: State = { name: 'connected', server, target, frames, readOnly, since, search }
     if (state.name === 'leaving') this.#enter('stay', next)
     else this.#state = next
   }
 
-  /** Does what is due in the search for another server. */
-  #continue(state: In<'connected'>, search: Search, now: number): void {
-    if (now < search.deadline) return
-    if (search.isLookUpSlow(now)) return void this.#probeResolved(state, search.server!.host)
-    if (search.server !== undefined) {
-      this.#outputs.push({ type: 'endProbe' })
-      return this.#refuted(state, search, new Error('no answer in time'), now)
+  /** A search for another server, while the session is connected to `present`. */
+  #search(goal: Goal | undefined, present: Target, now: number): Search | undefined {
+    if (goal === undefined) return undefined
+    return new Search(goal, now, {
+      servers: this.servers,
+      names: this.#names,
+      jitter: this.#jitter,
+      looksUpNames: this.#config.looksUpNames === true,
+      present,
+      T: this.identity.timeout,
+      trialFrame: () => this.identity.trialFrame(this.pipeline.lastZxid, this.#jitter.upTo(1)),
+      emit: (output) => this.#outputs.push(output),
+    })
+  }
+
+  /** Does what the search has found; undefined while it goes on. */
+  #follow(state: In<'connected'>, finding: Finding | undefined, now: number): void {
+    if (finding?.name === 'move') this.#leave(finding.why, now)
+    else if (finding?.name === 'stay') {
+      this.#state = { ...state, search: undefined }
+      this.servers.connected(state.target)
     }
-    const server = this.servers.nextToAsk(search.goal)
-    if (search.goal === 'list' && isSame(server, state.target)) return this.#stay(state)
-    search.resolve(server, now)
-    if (this.#config.looksUpNames === true) this.#outputs.push({ type: 'lookUp', host: server.host })
-    else this.#probe(search, server)
-  }
-
-  /** Asks the server that the search wants to ask, if this is its name and an address is known. Returns whether it does. */
-  #probeResolved({ search }: In<'connected'>, host: string): boolean {
-    const server = search?.resolving
-    const addresses = this.#names.addressesOf(host)
-    if (search === undefined || server?.host !== host || addresses === undefined) return false
-    this.#probe(search, this.servers.anyOf(server, addresses))
-    return true
-  }
-
-  #probe(search: Search, target: Target): void {
-    search.ask()
-    const question =
-      search.goal === 'writes'
-        ? takesWrites()
-        : serves(this.identity.trialFrame(this.pipeline.lastZxid, this.#jitter.upTo(1)))
-    this.#outputs.push({ type: 'probe', target, question })
-  }
-
-  #refuted(state: In<'connected'>, search: Search, error: Error, now: number): void {
-    const { server } = search
-    search.refuted(now)
-    if (search.goal === 'writes') return
-    const { isRoundOver } = search
-    this.#outputs.push({ type: 'unproven', server: formatServer(server!), error, isRoundOver })
-    // If the present server is in the list, the move was only to spread the clients.
-    if (isRoundOver && this.#config.servers.present.some((each) => isSame(each, state.target))) this.#stay(state)
-  }
-
-  /** The session stays where it is. */
-  #stay(state: In<'connected'>): void {
-    this.#state = { ...state, search: undefined }
-    this.servers.connected(state.target)
   }
 
   /** Closes the connection. */

@@ -2,7 +2,6 @@ import { formatServer, type ServerAddress } from '@zk/wire'
 import type { ConnectAttempt } from '../../errors.ts'
 import type { Jitter } from './jitter.ts'
 import { backoff, deadlines } from '../protocol/deadlines.ts'
-import { type Goal, Search } from './search.ts'
 import { isSame, type ListSource, type ServerLists } from './server-lists.ts'
 import type { HostProvider } from './static-host-provider.ts'
 
@@ -10,6 +9,9 @@ import type { HostProvider } from './static-host-provider.ts'
 export interface Target extends ServerAddress {
   readonly address?: string
 }
+
+/** The server without its address: an attempt looks its name up. */
+export const serverOf = ({ host, port }: Target): ServerAddress => ({ host, port })
 
 /** Chooses the next server and one of its addresses, and the pause before the attempt to connect. */
 export class ServerPicker {
@@ -29,8 +31,7 @@ export class ServerPicker {
   #postponed: ServerAddress[] = []
   /** How many servers of this round had their turn. */
   #turns = 0
-  /** How many times a search has found a server that takes writes since the last connection that was not read-only. */
-  #found = 0
+  #foundSinceWrites = 0
   #failuresInRound = 0
   #failedRounds = 0
   #slowRounds = 0
@@ -73,16 +74,16 @@ export class ServerPicker {
 
   /** The next target. If it has no address, its host name must be resolved: see `resolved`. */
   next(): Target {
-    return this.#preferred.shift() ?? this.#untried.shift() ?? this.#inTurn()
+    return this.#preferred.shift() ?? this.#untried.shift() ?? this.nextInTurn()
   }
 
-  /** The next server to ask in a search. */
-  nextToAsk(goal: Goal): ServerAddress {
-    return goal === 'list' ? this.#provider.next() : this.#inTurn()
+  /** The next server of the present list. */
+  nextListed(): ServerAddress {
+    return this.#provider.next()
   }
 
-  /** In each round the servers of the list come first, and then the fallbacks. */
-  #inTurn(): ServerAddress {
+  /** The next server of a round: the servers of the list come first, and then the fallbacks. */
+  nextInTurn(): ServerAddress {
     if (this.#turns >= this.#servers) this.#turns = 0
     const fallback = this.#fallbacks[this.#turns++ - this.#provider.size]
     return fallback ?? this.#provider.next()
@@ -102,31 +103,34 @@ export class ServerPicker {
     this.#preferred = orElse === undefined ? [target] : [target, orElse]
   }
 
-  /**
-   * The search for a server that takes writes; undefined if the connection is not read-only. Its pauses are longer if earlier
-   * searches found a server, but the session is at a read-only server again.
-   */
-  search(readOnly: boolean, now: number, T: number): Search | undefined {
-    const times = { T, servers: this.size }
-    if (readOnly) return new Search('writes', now, { jitter: this.#jitter, times, asked: this.#found })
-    this.#found = 0
-    return undefined
+  /** The number of servers in the present list. */
+  get listed(): number {
+    return this.#provider.size
+  }
+
+  /** Whether a server is in the present list. */
+  isListed(server: ServerAddress): boolean {
+    return this.#lists.present.some((each) => isSame(each, server))
+  }
+
+  /** How many searches have found a server that takes writes since the session was last connected to such a server. */
+  get foundSinceWrites(): number {
+    return this.#foundSinceWrites
   }
 
   /** A search has found a server that takes writes. */
   foundWrites(): void {
-    this.#found++
+    this.#foundSinceWrites++
+  }
+
+  /** The session is connected to a server that takes writes. */
+  takesWrites(): void {
+    this.#foundSinceWrites = 0
   }
 
   /** Whether a server is not in the present list, but is tried when no server of the list can be reached. */
   isFallback(server: ServerAddress): boolean {
     return this.#fallbacks.some((each) => isSame(each, server))
-  }
-
-  /** The search for a server of the new list. */
-  trial(now: number, T: number): Search {
-    const times = { T, servers: this.#provider.size }
-    return new Search('list', now, { jitter: this.#jitter, times, attempt: { T, servers: this.size } })
   }
 
   /** The server is skipped, because no address of its name is known. */
