@@ -1,4 +1,5 @@
 // The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
+import { AsyncResource } from 'node:async_hooks'
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
@@ -144,7 +145,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       if (grant === undefined) return undefined
       const onProving = (slowness?: Slowness) => wait.proving(contender, slowness)
       const lease = await firstLease(this.#zk, contender.session, grant, this.#options, { limit, onProving })
-      const options = { onSuspended, onResumed, ...this.#options }
+      const listeners = { onSuspended: inThisContext(onSuspended), onResumed: inThisContext(onResumed) }
+      const options = { ...listeners, ...this.#options }
       held = this.#toHeld(this.#zk, contender, grant.nodes, lease, options)
       return held
     } catch (error) {
@@ -192,4 +194,11 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 /** What is reported of a lock with one queue. */
 export function subjectOf({ queue: { zk, recipePath: path }, role: { kind } }: Entry): Subject {
   return { zk, path, kind: kind.name }
+}
+
+/** Binds the listener to the present async context (`AsyncLocalStorage`): connections are lost outside of it. */
+function inThisContext<Args extends unknown[]>(
+  listener: ((...args: Args) => void) | undefined,
+): ((...args: Args) => void) | undefined {
+  return listener && AsyncResource.bind(listener)
 }

@@ -25,7 +25,10 @@ export interface HoldOptions {
   followerRelayDelay?: number | undefined
 }
 
-/** Callbacks during a hold. If a callback throws, the error is an uncaught exception. */
+/**
+ * Callbacks during a hold. They run in the async context (`AsyncLocalStorage`) of the call that made the hold. If a callback throws, the
+ * error is an uncaught exception.
+ */
 export interface HoldListeners {
   /** Called when the connection is lost. The hold goes on until its lease ends. Called again only after `onResumed`. */
   onSuspended?: ((suspension: Suspension) => void) | undefined
