@@ -160,7 +160,7 @@ describe('A list that does not work', () => {
     expect([write.status, read.status, connection.isClosed]).toEqual(['rejected', 'fulfilled', false])
   })
 
-  test('ZooKeeper says once in each round that no server of the list is of use', async () => {
+  test('ZooKeeper says once in each round that no server of the list can be used', async () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()
     const { zk } = await connected(world, { logger })
