@@ -7,7 +7,8 @@ import type { ConnectionHandler, RuntimeConnection } from '../../runtime/runtime
  */
 export class GuardedConnection {
   readonly #handler: ConnectionHandler
-  #connection: RuntimeConnection | undefined
+  /** As the runtime gives it. */
+  #inner: RuntimeConnection | undefined
   #isOver = false
 
   constructor(handler: ConnectionHandler) {
@@ -20,7 +21,7 @@ export class GuardedConnection {
       if (!this.#isOver) report()
     }
     try {
-      this.#connection = dial({
+      this.#inner = dial({
         opened: () => unlessOver(() => this.#handler.opened()),
         received: (bytes) => unlessOver(() => this.#handler.received(bytes)),
         drained: () => unlessOver(() => this.#handler.drained()),
@@ -37,7 +38,7 @@ export class GuardedConnection {
   write(bytes: Uint8Array): boolean {
     if (this.#isOver) return false
     try {
-      return this.#connection!.write(bytes)
+      return this.#inner!.write(bytes)
     } catch (error) {
       this.#hangUp()
       this.#lose(error)
@@ -49,7 +50,7 @@ export class GuardedConnection {
   close(last?: Uint8Array): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (last !== undefined) ignoringErrors(() => this.#connection?.write(last))
+    if (last !== undefined) ignoringErrors(() => this.#inner?.write(last))
     this.#hangUp()
   }
 
@@ -61,7 +62,7 @@ export class GuardedConnection {
   }
 
   #hangUp(): void {
-    ignoringErrors(() => this.#connection?.close())
+    ignoringErrors(() => this.#inner?.close())
   }
 }
 
