@@ -1,4 +1,4 @@
-import { recipes } from './scenario/scenario.ts'
+import { drawnNames } from './recipes/index.ts'
 import { simulate } from './simulate.ts'
 import { Hash } from './trace/hash.ts'
 
@@ -6,7 +6,7 @@ import { Hash } from './trace/hash.ts'
 export async function goldenHash(seeds: number): Promise<string> {
   const all = new Hash()
   for (let seed = 1; seed <= seeds; seed++) {
-    const recipe = recipes[seed % recipes.length]!
+    const recipe = drawnNames[seed % drawnNames.length]!
     const { hash } = await simulate({ seed, recipe, hash: true })
     all.text(`${seed} ${recipe} ${hash}`)
   }

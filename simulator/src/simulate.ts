@@ -1,7 +1,7 @@
-import { check } from './checks/index.ts'
 import type { Violation } from './checks/check.ts'
 import { play, type Play } from './play/play.ts'
 import type { StageOptions } from './play/stage.ts'
+import { workloadOf } from './recipes/index.ts'
 import { draw, type DrawOptions } from './scenario/draw.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { TraceHash } from './trace/trace.ts'
@@ -30,6 +30,6 @@ export async function simulateScenario(
 ): Promise<Simulated> {
   const trace = hash ? new TraceHash() : undefined
   const played = await play(scenario, { ...options, ...(trace && { observer: trace.observer }) })
-  const violations = check(played.played)
+  const violations = workloadOf(scenario).checks.flatMap((check) => check(played.played))
   return { ...played, scenario, violations, hash: trace?.digest(played.played.history) }
 }

@@ -1,14 +1,16 @@
 // Simulated time moves on after a fixed number of microtask turns: see docs/decisions/0010-microtask-turns.md.
 import { describe, expect, test } from 'vitest'
 import { drain, TURNS, type Witness, type World } from '@zk/testing/internal'
+import { drawnNames } from '../src/recipes/index.ts'
 import { draw } from '../src/scenario/draw.ts'
-import { recipes } from '../src/scenario/scenario.ts'
 import { simulateScenario } from '../src/simulate.ts'
 
 /** Longer than any chain of promises takes, so that a chain that is too long is measured and not cut off. */
 const MOST = 2 * TURNS
 
-const scenarios = recipes.flatMap((recipe) => Array.from({ length: 4 }, (_, seed) => draw({ seed: seed + 1, recipe })))
+const scenarios = drawnNames.flatMap((recipe) =>
+  Array.from({ length: 4 }, (_, seed) => draw({ seed: seed + 1, recipe })),
+)
 
 /** Drains turn by turn and records the last turn with any activity. */
 class Measure implements Witness {

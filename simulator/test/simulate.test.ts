@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { isUnknown, stoodSince, storyOf } from '../src/checks/promises/story.ts'
+import { isUnknown, stoodSince, storyOf } from '../src/recipes/zookeeper/promises/story.ts'
+import { drawnNames, type WorkloadName, workloadNames } from '../src/recipes/index.ts'
 import { draw } from '../src/scenario/draw.ts'
 import { everyFault, everyFaultOfCalls } from '../src/scenario/fault-kinds.ts'
-import { recipes, type Scenario, type Workload, workloads } from '../src/scenario/scenario.ts'
+import type { Scenario } from '../src/scenario/scenario.ts'
 import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
@@ -12,7 +13,7 @@ const SEEDS = 150
 const TIMEOUT = 120_000
 
 describe('simulate', () => {
-  test.each(recipes)(
+  test.each(drawnNames)(
     `simulate finds nothing wrong with %s in ${SEEDS} seeds, in which everything happens`,
     async (recipe) => {
       const seen = { grants: 0, refusals: 0, losses: 0, waits: 0, guarded: 0, struck: new Set<string>() }
@@ -89,7 +90,7 @@ describe('simulate', () => {
   )
 
   test('simulate plays the same history for the same seed', async () => {
-    for (const recipe of workloads) {
+    for (const recipe of workloadNames) {
       const [one, other] = [
         await simulate({ seed: 7, recipe, hash: true }),
         await simulate({ seed: 7, recipe, hash: true }),
@@ -166,7 +167,7 @@ describe('draw', () => {
   })
 
   test('draw draws every fault, unless faults are given', () => {
-    const drawn = (faults?: typeof everyFault, recipe?: Workload) =>
+    const drawn = (faults?: typeof everyFault, recipe?: WorkloadName) =>
       new Set(
         Array.from({ length: 2_000 }, (_, seed) => draw({ seed, faults, recipe }).faults)
           .flat()

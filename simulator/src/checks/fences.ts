@@ -1,6 +1,6 @@
 import type { Recorded } from '../history/history.ts'
 import type { Played } from '../history/played.ts'
-import { exclude, isShared } from '../scenario/scenario.ts'
+import { exclude, isShared } from '../scenario/hold-kind.ts'
 import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 

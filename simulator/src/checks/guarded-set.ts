@@ -1,17 +1,14 @@
 import { SET } from '../play/paths.ts'
-import { hasOneHolder } from '../scenario/scenario.ts'
 import { attemptsOf } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 /**
  * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries have
- * the fence of their writer, and everything is in the order of the ensemble's log. So this also holds for zombies. Where
- * there is one holder at a time the fences of entries rise.
+ * the fence of their writer, and everything is in the order of the ensemble's log. So this also holds for zombies.
  */
-export const guardedWhileHeld: Check = ({ log, scenario }) => {
+export const guardedWhileHeld: Check = ({ log }) => {
   const contenders = [...log.lives.values()].filter(({ owner }) => owner !== 0n)
-  const entries = log.below(SET)
-  const violations: Violation[] = entries.flatMap((entry) => {
+  return log.below(SET).flatMap((entry): Violation[] => {
     const isAlive = contenders.some(
       ({ fence, czxid, end }) =>
         fence === BigInt(entry.data) && czxid < entry.czxid && (end === undefined || end.zxid > entry.czxid),
@@ -19,13 +16,15 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
     const what = `${entry.path} was written under the fence ${entry.data}, whose node did not exist`
     return isAlive ? [] : [{ invariant: 'I3', at: entry.createdAt, what }]
   })
-  if (!hasOneHolder(scenario.recipe)) return violations
+}
+
+/** I3: if there is one holder at a time, the fences of entries rise. */
+export const entriesRise: Check = ({ log }) => {
+  const entries = log.below(SET)
   const late = entries.find((entry, index) => index > 0 && BigInt(entry.data) < BigInt(entries[index - 1]!.data))
-  if (late === undefined) return violations
-  return [
-    ...violations,
-    { invariant: 'I3', at: late.createdAt, what: `${late.path} was written after a later holder's` },
-  ]
+  return late === undefined
+    ? []
+    : [{ invariant: 'I3', at: late.createdAt, what: `${late.path} was written after a later holder's` }]
 }
 
 /**

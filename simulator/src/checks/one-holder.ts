@@ -1,4 +1,4 @@
-import { exclude } from '../scenario/scenario.ts'
+import { exclude } from '../scenario/hold-kind.ts'
 import { heldOnTrust } from './attempts.ts'
 import type { Check } from './check.ts'
 import { firstPair, type Grant, heldOverTime } from './holders.ts'

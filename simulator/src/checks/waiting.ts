@@ -1,4 +1,4 @@
-import { exclude, hasOneHolder, kindOfNode } from '../scenario/scenario.ts'
+import { exclude, kindOfNode } from '../scenario/hold-kind.ts'
 import { attemptsOf, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 import type { Life } from '../history/server-log.ts'
@@ -47,11 +47,10 @@ export const inOrder: Check = (played) => {
 
 /**
  * I8: an exclusive release sends one event to *other* contenders at most. It is not checked if a contender gave up, since
- * the removal of its watch may be under way, or if an operator deleted its node, and it does not know it yet. Nor is it
- * checked if several may hold: one release wakes all readers.
+ * the removal of its watch may be under way, or if an operator deleted its node, and it does not know it yet. (If several may hold,
+ * one release wakes all readers.)
  */
 export const noHerd: Check = (played) => {
-  if (!hasOneHolder(played.scenario.recipe)) return []
   const gaveUp = attemptsOf(played).some(({ refused }) => refused !== undefined)
   const isDisturbed = played.history.some(({ type }) => type === 'forced' || type === 'killed')
   if (gaveUp || isDisturbed) return []

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { DrawOptions } from '../scenario/draw.ts'
 import type { FaultType } from '../scenario/fault.ts'
 import { everyFault, everyFaultOfCalls } from '../scenario/fault-kinds.ts'
-import { workloads } from '../scenario/scenario.ts'
+import { workloadNames } from '../recipes/index.ts'
 
 const flags = {
   seeds: { type: 'string', default: '1000' },
@@ -26,7 +26,7 @@ export function parse(args: readonly string[]) {
   const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true })
   const { recipe, clients, servers, faults, workers } = values
   const options: Omit<DrawOptions, 'seed'> = {
-    recipe: recipe === undefined ? undefined : oneOf('--recipe', recipe, workloads),
+    recipe: recipe === undefined ? undefined : oneOf('--recipe', recipe, workloadNames),
     clients: count('--clients', clients),
     members: count('--servers', servers),
     faults: faultTypes(faults),

@@ -1,10 +1,10 @@
 // node dist/commands/main.js [run | replay | store] …: see `usage`.
 import { run } from './run.ts'
 import { replay, store } from './replay.ts'
-import { workloads } from '../scenario/scenario.ts'
+import { workloadNames } from '../recipes/index.ts'
 
 const usage = `
-simulate [run] [--seeds 1000] [--from 1] [--recipe ${workloads.join('|')}] [--clients 3]
+simulate [run] [--seeds 1000] [--from 1] [--recipe ${workloadNames.join('|')}] [--clients 3]
                [--servers 3] [--faults every|none|type,type,…] [--workers n] [--go-on]
     Runs seeds on all cores and stops at the first violation: prints its seed and its shrunk scenario.
     ZooKeeper: plain calls of the client; it is never drawn if no recipe is named.

@@ -1,7 +1,8 @@
 // The events of a history, in true time and in order. The checks read them, and a replay prints them.
 import type { LossReason } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
-import type { HoldKind, Task } from '../scenario/scenario.ts'
+import type { HoldKind } from '../scenario/hold-kind.ts'
+import type { Task } from '../scenario/scenario.ts'
 import type { CallHappening, Place } from './calls.ts'
 import type { StepHappening } from './steps.ts'
 import type { GroupHappening } from './group.ts'

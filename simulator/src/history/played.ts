@@ -44,10 +44,8 @@ export interface EndState {
   /** Timers and connections of the processes, after every client was closed. */
   readonly timers: number
   readonly links: number
-  /** With a group: what was not as it should be before all members left. */
-  readonly group?: readonly string[]
-  /** With mirrors: what they did not show, or did not tell, before all were closed. */
-  readonly mirrors?: readonly string[]
+  /** What clients did not have as the ensemble had it, before all finished: members of a group, nodes of a mirror. */
+  readonly differences?: readonly string[]
   /** The last change that each watching client saw, and the last change that there was. */
   readonly watched: readonly { readonly client: number; readonly seen: number; readonly last: number }[]
 }

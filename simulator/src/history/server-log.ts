@@ -2,7 +2,7 @@
 import type { LoggedTxn, Txn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import { executedParts } from './executed-parts.ts'
-import { kindOfNode } from '../scenario/scenario.ts'
+import { kindOfNode } from '../scenario/hold-kind.ts'
 
 /** One node from its creation to its end. */
 export interface Life {

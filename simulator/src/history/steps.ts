@@ -1,5 +1,14 @@
 // The events of a history of steps, as their clients saw them.
-import type { Count } from '../scenario/steps.ts'
+
+/** One call of a `Counter`. */
+export interface Count {
+  /** Every change adds 4 to the power of its number. So the value shows which changes have happened, and how often. */
+  readonly number: number
+  readonly how: 'add' | 'update' | 'get'
+  readonly timeout?: number
+  /** How long after the call the signal aborts. */
+  readonly abortAfter?: number
+}
 
 /** How a call ended. */
 export type StepOutcome<Value> =

@@ -1,6 +1,6 @@
 import type { InvariantId } from '../checks/check.ts'
 import type { FaultType } from '../scenario/fault.ts'
-import type { Workload } from '../scenario/scenario.ts'
+import type { WorkloadName } from '../recipes/index.ts'
 
 /** A bug on purpose: a text in the sources of client and recipes, and what replaces it. */
 export interface PlantedBug {
@@ -14,7 +14,7 @@ export interface PlantedBug {
   /** One of the first so many seeds does. */
   readonly within: number
   /** What is played. @default a recipe, drawn */
-  readonly recipe?: Workload
+  readonly recipe?: WorkloadName
   /** The faults that may be drawn. @default all that the recipe, or the client, promises to survive */
   readonly faults?: readonly FaultType[]
 }

@@ -1,8 +1,8 @@
-import type { Stage } from './stage.ts'
+import { workloadOf } from '../recipes/index.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import type { SemaphorePlan } from '../scenario/semaphore.ts'
 import { listed } from './addresses.ts'
-import { CALLS, CONFIG, nodeOf, PATH, SET } from './paths.ts'
+import { CONFIG, SET } from './paths.ts'
+import type { Stage } from './stage.ts'
 
 /** How long the start may take, before the first fault, in ms. */
 const LONGEST = 60_000
@@ -17,8 +17,7 @@ export async function open(stage: Stage, scenario: Scenario): Promise<void> {
     const members = model.members.map(({ name }) => name)
     operator.configure(members.map((_, index) => listed(index, members)))
   }
-  if (scenario.recipe === 'ZooKeeper') createNodes(stage, scenario)
-  if (scenario.semaphore?.isStored) store(stage, scenario.semaphore)
+  workloadOf(scenario).prepare?.(operator, scenario)
   let connected = 0
   for (const { process, program } of clients) {
     process.run(() => {
@@ -30,17 +29,4 @@ export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   }
   await world.run(LONGEST, () => connected === clients.length)
   if (connected < clients.length) throw new Error(`only ${connected} of ${clients.length} clients found the ensemble`)
-}
-
-/** Two of three nodes of the calls exist from the beginning. */
-function createNodes({ operator }: Stage, { clients }: Scenario): void {
-  const ids = clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls.map(({ id }) => id)))
-  operator.create(CALLS)
-  for (const id of ids) if (id % 3 !== 0) operator.create(nodeOf(id))
-}
-
-/** The number of permits, in four bytes. */
-function store({ operator }: Stage, { permits }: SemaphorePlan): void {
-  operator.create(PATH.slice(0, PATH.lastIndexOf('/')))
-  operator.create(PATH, Uint8Array.of(0, 0, 0, permits))
 }

@@ -1,13 +1,9 @@
 // Plays a scenario from beginning to end.
 import type { Played } from '../history/played.ts'
 import { ServerLog } from '../history/server-log.ts'
+import { workloadOf } from '../recipes/index.ts'
 import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
-import type { Step } from '../scenario/steps.ts'
 import { end, isQuiet, type Left, look, settleAndFinish } from './ending.ts'
-import { groupTime } from '../scenario/group.ts'
-import { mirrorTime } from '../scenario/mirror.ts'
-import { groupDifferences } from './group-differences.ts'
-import { mirrorDifferences } from './mirror-differences.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
@@ -50,20 +46,15 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   await world.run(Math.max(latest, world.now + patience(scenario)), isDone)
   const unfinished = living(stage, pending)
   stage.model.faults.clear()
-  const group =
-    scenario.recipe === 'Group'
-      ? await settleAndFinish(stage, groupDifferences, 2 * patience(scenario) + LONGEST_PAUSE)
-      : undefined
-  const mirrors =
-    scenario.recipe === 'Mirror' ? await settleAndFinish(stage, mirrorDifferences, 2 * patience(scenario)) : undefined
-  // No program of a mirror deletes the nodes.
-  if (mirrors !== undefined) stage.operator.deleteParent()
+  const workload = workloadOf(scenario)
+  const differences =
+    workload.differences === undefined
+      ? undefined
+      : await settleAndFinish(stage, (each) => workload.differences!(each), 2 * patience(scenario) + LONGEST_PAUSE)
+  workload.cleanUp?.(stage.operator)
   const left = await quiet(stage, scenario)
-  const state = {
-    ...(await end(stage, { ...left, pending: unfinished })),
-    ...(group && { group }),
-    ...(mirrors && { mirrors }),
-  }
+  const ended = await end(stage, { ...left, pending: unfinished })
+  const state = differences === undefined ? ended : { ...ended, differences }
   const { recorder, committed, events, shortened, lines, lookUps } = stage
   const log = new ServerLog(committed)
   const { history } = recorder
@@ -110,28 +101,18 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
   return [...pending].filter(([, client]) => !clients[client]!.process.isKilled).map(([name]) => name)
 }
 
-/** The sum of all holds and pauses. The calls of a turn count with their longest time. */
-function plannedTime({ clients, sessionTimeout, network }: Scenario): number {
-  const tasks = clients.flatMap(({ workers }) => workers.flat())
-  // A proof of a lease takes up to 1.2 T then, and a task has requests before and after it.
-  const proofs = network.answers === undefined ? [] : tasks.map(() => 4 * sessionTimeout)
-  const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
-  const steps = clients.flatMap(({ steps = [] }) => steps.flat().map((step) => timeOf(step, sessionTimeout)))
-  const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
-  const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
-  const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
-  const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
-  const groups = clients.flatMap(({ group }) => (group === undefined ? [] : [groupTime(group, sessionTimeout)]))
-  const mirrors = clients.flatMap(({ mirror }) => (mirror === undefined ? [] : [mirrorTime(mirror, sessionTimeout)]))
-  return [...pauses, ...proofs, ...steps, ...waits, ...absences, ...groups, ...mirrors].reduce(
-    (sum, pause) => sum + pause,
-    0,
+/** The sum of all holds and pauses, and of the longest times of everything else that clients do. */
+function plannedTime(scenario: Scenario): number {
+  const workload = workloadOf(scenario)
+  const { clients } = scenario
+  const pauses = clients.flatMap(({ workers }) =>
+    workers.flat().flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade]),
   )
-}
-
-/** A member waits for others, enters and leaves. */
-function timeOf(step: Step, sessionTimeout: number): number {
-  return step.after + ('inside' in step ? step.inside + 8 * sessionTimeout : 3 * sessionTimeout)
+  const absences = clients.flatMap(({ handOvers = [] }) =>
+    handOvers.map((each) => each.after + 2 * each.sessionTimeout),
+  )
+  const times = clients.map((client) => workload.time?.(client, scenario) ?? 0)
+  return [...pauses, ...absences, ...times].reduce((sum, each) => sum + each, 0)
 }
 
 function patience(scenario: Scenario): number {

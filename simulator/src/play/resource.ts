@@ -1,4 +1,4 @@
-import { isShared, type HoldKind } from '../scenario/scenario.ts'
+import { isShared, type HoldKind } from '../scenario/hold-kind.ts'
 
 /**
  * A resource outside ZooKeeper that checks fences. It refuses a writer after it has served anything newer. It refuses a

@@ -16,13 +16,14 @@ import type { SentEvent } from '../history/played.ts'
 import type { Line, LookUp } from '../history/line.ts'
 import { shortenedUnnoticed } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
+import { workloadOf } from '../recipes/index.ts'
 import type { EnsemblePlan, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
 import { CLOSED, namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
-import { foldersOf, PATH } from './paths.ts'
-import { programOf, type ProgramContext } from './programs.ts'
+import type { PlayContext } from './participant.ts'
+import { PATH } from './paths.ts'
 import { SASL_USERS } from './sasl-user.ts'
 import { FencedResource } from './resource.ts'
 
@@ -34,7 +35,7 @@ export interface StageOptions {
   readonly turns?: number | undefined
 }
 
-export class Stage implements Target, ProgramContext {
+export class Stage implements Target, PlayContext {
   readonly world: World
   readonly model: EnsembleModel
   readonly network: Network
@@ -83,23 +84,24 @@ export class Stage implements Target, ProgramContext {
       })
     this.recorder = new Recorder(this.world)
     if (network.answers !== undefined) model.faults.delayReply({ ms: network.answers, times: Infinity })
-    this.operator = new Operator(model, this.recorder, foldersOf(scenario))
+    this.operator = new Operator(model, this.recorder, workloadOf(scenario).paths)
     for (const name of members) host.listen(this.network, name, () => this.world.now)
     this.clients = clients.map((_, index) => this.#client(scenario, index))
   }
 
   #client(scenario: Scenario, client: number): Client {
     const { seed, clients } = scenario
+    const plan = clients[client]!
     const process = new SimProcess(this.world, {
       name: `10.0.0.${client + 1}`,
       random: new Random(seed, `client ${client}`),
       dialer: this.network,
       resolver: this.resolver,
-      clockRate: clients[client]!.clockRate,
+      clockRate: plan.clockRate,
     })
     this.network.hold(process, SILENT, { up: true, down: true })
     this.resolver?.slow(process, scenario.network.lookUp ?? 0)
-    const program = programOf(scenario, client, process, this)
+    const program = workloadOf(scenario).play({ scenario, plan, client, runtime: process }, this)
     return { process, program }
   }
 

@@ -1,25 +1,23 @@
 // Draws a scenario from a seed.
 import { Random } from '@zk/testing/internal'
-import { watchesOnce } from './calls.ts'
-import { drawnWorkloads } from './drawn-workloads.ts'
+import { drawnNames, workloadNamed, type WorkloadName } from '../recipes/index.ts'
+import type { Workload } from '../recipes/workload.ts'
 import type { FaultType } from './fault.ts'
 import { faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
   type NetworkPlan,
-  recipes,
   type Scenario,
   type ScheduledFault,
   type Task,
-  type Workload,
 } from './scenario.ts'
 import { themes } from './themes.ts'
 
 export interface DrawOptions {
   readonly seed: number
   /** The recipe. @default one that is drawn */
-  readonly recipe?: Workload | undefined
+  readonly recipe?: WorkloadName | undefined
   /** @default 3 */
   readonly clients?: number | undefined
   /** @default 3 */
@@ -34,8 +32,8 @@ const MOST_FAULTS = 8
 
 export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOptions): Scenario {
   const random = new Random(seed, 'scenario')
-  const drawnRecipe = recipe ?? random.one(recipes)
-  const workload = drawnWorkloads[drawnRecipe]
+  const drawnRecipe = recipe ?? random.one(drawnNames)
+  const workload = workloadNamed(drawnRecipe)
   const tickTime = random.one([500, 500, 1_000, 2_000])
   const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
   const manners = new Random(seed, 'manners')
@@ -55,18 +53,19 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const cuts = random.one([0, 0.05, 0.3])
   const isCrowd = manners.chance(0.25)
   const drawn = workload.draw({ seed, clients, random, manners, isCrowd, ensemble, sessionTimeout })
-  const plans = drawn.clients.map((plan) =>
-    withWorld(withSasl(plan, identities, ensemble), world, drawnRecipe, ensemble),
-  )
+  const plans = drawn.clients.map((plan) => withWorld(withSasl(plan, identities, ensemble), world, workload, ensemble))
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...workload.ops, ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
   const shape = { clients, ensemble, sessionTimeouts, ops }
   const mix = faults === undefined ? drawMix(random, shape, workload.faults) : { types: faults, shape }
   // Few seeds: with slow answers nothing else goes wrong, and everything takes several T.
-  const isHolder = recipes.some((each) => each === drawnRecipe)
   const isSlow =
-    isHolder && handOvers.length === 0 && ensemble.sasl === undefined && ensemble.latency <= 1 && world.chance(0.05)
+    workload.isDrawn &&
+    handOvers.length === 0 &&
+    ensemble.sasl === undefined &&
+    ensemble.latency <= 1 &&
+    world.chance(0.05)
   const answers = isSlow && { answers: Math.ceil(sessionTimeout * world.one([0.1, 0.15, 0.16])) }
   const drawnFaults = isSlow ? [] : drawFaults(random, mix)
   return {
@@ -117,29 +116,9 @@ function undisturbed({ clockRate, workers: [tasks = []] }: ClientPlan): ClientPl
 }
 
 /** Some clients follow the configuration. If servers have a low limit, some requests of each client are above it. */
-function withWorld(plan: ClientPlan, random: Random, recipe: Workload, { juteMaxBuffer }: EnsemblePlan): ClientPlan {
-  const isFollower = recipe !== 'Group' && recipe !== 'Mirror' && random.chance(0.2)
-  const follows = isFollower && ({ follows: true } as const)
-  if (juteMaxBuffer === undefined) return { ...plan, ...follows }
-  const tooLarge = juteMaxBuffer + 200
-  const { workers, calls } = plan
-  const hasLabels = recipes.some((each) => each === recipe)
-  const withLabel = (task: Task): Task => (hasLabels && random.chance(0.2) ? { ...task, label: tooLarge } : task)
-  const turns = calls?.turns.map((turn) => ({
-    ...turn,
-    calls: turn.calls.map((call) => {
-      const isWatch = watchesOnce(call.op) || call.op === 'watch'
-      if (!random.chance(isWatch ? 0.8 : 0.2)) return call
-      // Two fit into a request, and three do not.
-      return { ...call, bytes: random.one([Math.ceil(juteMaxBuffer * 0.4), tooLarge]) }
-    }),
-  }))
-  return {
-    ...plan,
-    ...follows,
-    workers: workers.map((tasks) => tasks.map(withLabel)),
-    ...(calls && turns && { calls: { ...calls, turns } }),
-  }
+function withWorld(plan: ClientPlan, random: Random, workload: Workload, { juteMaxBuffer }: EnsemblePlan): ClientPlan {
+  const follows = workload.mayFollow && random.chance(0.2) ? { ...plan, follows: true as const } : plan
+  return juteMaxBuffer === undefined ? follows : (workload.enlarge?.(follows, random, juteMaxBuffer) ?? follows)
 }
 
 /** In a few ensembles some members grant less than what clients request. */

@@ -1,35 +1,32 @@
 // A history before it is played, as data. It is drawn from a seed, printed, shrunk, stored.
 import type { HoldOptions } from '@zk/recipes'
-import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
-import type { GroupPlan } from './group.ts'
-import type { LocksTask } from './locks.ts'
-import type { MirrorPlan } from './mirror.ts'
-import type { PermitTask, SemaphorePlan } from './semaphore.ts'
-import { type Step, stepped } from './steps.ts'
+import type { HoldKind } from './hold-kind.ts'
 
-/** Runs without `--recipe` draw one of these. */
-export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
-/** The recipes whose clients do tasks (`Task`). */
-export const taskRecipes = [...recipes, 'Semaphore', 'MultiLock'] as const
-export type TaskRecipe = (typeof taskRecipes)[number]
-
-/** What the clients of a history do: they use one recipe, or make plain calls. */
-export const workloads = [...taskRecipes, 'ZooKeeper', ...stepped, 'Group', 'Mirror'] as const
-export type Workload = (typeof workloads)[number]
-
-export interface Scenario {
+export interface Scenario<Client extends ClientPlan = ClientPlan> {
   /** The seed of everything that is not written here: latencies of segments, ids, the jitter of clients and servers. */
   readonly seed: number
-  readonly recipe: Workload
+  /** What the clients do: the name of a recipe, or of the client for plain calls. See `workloads` (`recipes/index.ts`). */
+  readonly recipe: string
   readonly ensemble: EnsemblePlan
   readonly network: NetworkPlan
   /** The T that every client requests at first, in ms. */
   readonly sessionTimeout: number
-  readonly clients: readonly ClientPlan[]
+  readonly clients: readonly Client[]
   /** Ordered by time. */
   readonly faults: readonly ScheduledFault[]
+  /** What is the same for all tasks of a semaphore. */
   readonly semaphore?: SemaphorePlan
+}
+
+export interface SemaphorePlan {
+  /** How many permits there are at first. */
+  readonly permits: number
+  /**
+   * Whether the number is stored from the beginning, and all clients follow it. Then they may change it. Otherwise all of them
+   * are made with this number, and the first one stores it.
+   */
+  readonly isStored: boolean
 }
 
 export interface EnsemblePlan {
@@ -65,7 +62,7 @@ export interface NetworkPlan {
   readonly answers?: number
 }
 
-/** One process with one client. */
+/** One process with one client. Recipes without tasks add what their clients do. */
 export interface ClientPlan {
   /** 1.01 for clocks that gain one percent. */
   readonly clockRate: number
@@ -73,8 +70,6 @@ export interface ClientPlan {
   readonly watches: boolean
   /** The workers run at the same time. Each does its tasks one after the other. */
   readonly workers: readonly (readonly Task[])[]
-  /** What they do in place of tasks, with recipes that hold nothing. */
-  readonly steps?: readonly (readonly Step[])[]
   /** Before the first task the session changes hands, one time after the other. */
   readonly handOvers?: readonly HandOver[]
   /** The interval at which its credential is sent again, in ms. */
@@ -83,12 +78,6 @@ export interface ClientPlan {
   readonly follows?: true
   /** Whether it proves its identity by SASL, on every connection. */
   readonly usesSasl?: true
-  /** The plain calls of a client, which has no workers then. */
-  readonly calls?: CallPlan
-  /** The memberships of a client, which has no workers then. */
-  readonly group?: GroupPlan
-  /** The writes and mirrors of a client, which has no workers then. */
-  readonly mirror?: MirrorPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -99,63 +88,8 @@ export interface HandOver {
   readonly sessionTimeout: number
 }
 
-/** What a task acquires. */
-export type HoldKind = 'exclusive' | 'read' | 'write' | 'permits' | 'locks'
-
-/** The kinds of each recipe. */
-export const kinds: Readonly<Record<Workload, readonly HoldKind[]>> = {
-  Lock: ['exclusive'],
-  SharedLock: ['read', 'write'],
-  LeaderElection: ['exclusive'],
-  ZooKeeper: [],
-  Counter: [],
-  Barrier: [],
-  DoubleBarrier: [],
-  Group: [],
-  Mirror: [],
-  Semaphore: ['permits'],
-  MultiLock: ['locks'],
-}
-
-interface KindTraits {
-  /** The kinds that may hold at the same time as it. */
-  readonly beside: readonly HoldKind[]
-  /** The part of the names of its nodes that no other kind has. */
-  readonly markers: readonly string[]
-}
-
-const traits: Readonly<Record<HoldKind, KindTraits>> = {
-  exclusive: { beside: [], markers: ['lock-', 'latch-'] },
-  read: { beside: ['read'], markers: ['__READ__'] },
-  write: { beside: [], markers: ['__WRIT__'] },
-  permits: { beside: ['permits'], markers: ['-lease-'] },
-  // Its nodes are those of the other kinds: the checks look at each path by itself.
-  locks: { beside: ['locks'], markers: [] },
-}
-
-/** Whether two holds of these kinds exclude each other. */
-export function exclude(one: HoldKind, other: HoldKind): boolean {
-  return !traits[one].beside.includes(other)
-}
-
-/** Whether several attempts of this kind may hold at the same time. */
-export function isShared(kind: HoldKind): boolean {
-  return !exclude(kind, kind)
-}
-
-/** Whether a recipe never has two holders at the same time. */
-export function hasOneHolder(recipe: Workload): boolean {
-  return kinds[recipe].every((one) => kinds[recipe].every((other) => exclude(one, other)))
-}
-
-/** The kind of the contender that made this node. */
-export function kindOfNode(path: string): HoldKind | undefined {
-  const all = Object.keys(traits) as HoldKind[]
-  return all.find((kind) => traits[kind].markers.some((marker) => path.includes(marker)))
-}
-
 /** Acquire, hold, release; times are in ms. */
-export interface Task extends PermitTask, LocksTask {
+export interface Task {
   readonly kind: HoldKind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'

@@ -2,7 +2,6 @@
 import type { HistoryEntry } from '@zk/testing'
 import type { Violation } from '../checks/check.ts'
 import type { Recorded } from '../history/history.ts'
-import type { Turn } from '../scenario/calls.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { toText } from './trace.ts'
 
@@ -20,39 +19,26 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     ...(network.answers === undefined ? [] : [`answers come ${network.answers} ms later`]),
     ...(ensemble.juteMaxBuffer === undefined ? [] : [`jute.maxbuffer ${ensemble.juteMaxBuffer}`]),
     ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
-    ...clients.flatMap(({ clockRate, watches, workers, steps: _, calls: __, ...manners }, client) =>
-      workers.flatMap((tasks, worker) => [
-        `client ${client} worker ${worker} (clock ${clockRate}${watches ? ', watches' : ''}) ${toText(manners)}`,
-        ...tasks.map((task) => `    ${toText(task)}`),
-      ]),
-    ),
-    ...clients.flatMap(({ clockRate, workers: _, steps = [], ...manners }, client) =>
-      steps.flatMap((each, worker) => [
-        `client ${client} worker ${worker} (clock ${clockRate}) ${toText(manners)}`,
-        ...each.map((step) => `    ${toText(step)}`),
-      ]),
-    ),
-    ...clients.flatMap(({ clockRate, usesSasl, calls }, client) => {
-      if (calls === undefined) return []
-      const { turns, ...options } = calls
-      return [
-        `client ${client} (clock ${clockRate}${usesSasl ? ', SASL' : ''}, ${toText(options)})`,
-        ...turns.map(printTurn),
-      ]
-    }),
-    ...clients.flatMap(({ clockRate, group }, client) =>
-      group === undefined ? [] : [`client ${client} (clock ${clockRate}) ${toText(group)}`],
-    ),
-    ...clients.flatMap(({ clockRate, mirror }, client) =>
-      mirror === undefined ? [] : [`client ${client} (clock ${clockRate}) ${toText(mirror)}`],
-    ),
+    ...clients.flatMap((client, index) => [`client ${index}`, ...indented(client)]),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
   ].join('\n')
 }
 
-function printTurn({ calls, ...turn }: Turn): string {
-  return [`    turn ${toText(turn)}`, ...calls.map((call) => `        ${toText(call)}`)].join('\n')
+/** Items of lists have a line each, below the name of their list; everything else of an object is in one line. */
+function indented(value: object): string[] {
+  const below = Object.entries(value).filter(([, each]) => hasItems(each))
+  const rest = Object.entries(value).filter(([, each]) => !hasItems(each))
+  const own = Array.isArray(value) ? rest.map(([, each]) => toText(each)) : [toText(Object.fromEntries(rest))]
+  const lines = [...own, ...below.flatMap(([name, each]) => [`${name}:`, ...indented(each as object)])]
+  return lines.filter((line) => line !== '{}').map((line) => `  ${line}`)
+}
+
+/** Whether these are objects, or have a list of objects below. */
+function hasItems(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((each) => typeof each === 'object')
+  return Object.values(value).some((each) => Array.isArray(each) && hasItems(each))
 }
 
 export function printViolations(violations: readonly Violation[]): string {

@@ -4,7 +4,8 @@ import type { EndState, Played } from '../../src/history/played.ts'
 import { type Life, ServerLog } from '../../src/history/server-log.ts'
 import { PATH, SET } from '../../src/play/paths.ts'
 import { draw } from '../../src/scenario/draw.ts'
-import type { TaskRecipe, Task } from '../../src/scenario/scenario.ts'
+import type { WorkloadName } from '../../src/recipes/index.ts'
+import type { Task } from '../../src/scenario/scenario.ts'
 
 export const task: Task = { kind: 'exclusive', how: 'acquire', after: 0, hold: [], writes: 'both' }
 
@@ -45,7 +46,7 @@ export class Draft {
   readonly #log = new ServerLog([])
   #end: Partial<EndState> = {}
   #events: Played['events'] = []
-  #recipe: TaskRecipe = 'Lock'
+  #recipe: WorkloadName = 'Lock'
   #holdOptions: Task['holdOptions']
   #shortened: Played['shortened'] = new Set()
   #committed: Played['committed'] = []
@@ -76,7 +77,7 @@ export class Draft {
     return this
   }
 
-  recipe(recipe: TaskRecipe): this {
+  recipe(recipe: WorkloadName): this {
     this.#recipe = recipe
     return this
   }
