@@ -1,8 +1,25 @@
+import { availableParallelism, totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Tests run the TypeScript sources of every package, never a build of them.
 const conditions = ['@zk/source', 'node']
 
+/** An ensemble with its clients takes less than 2 GiB. Its tests mostly wait, so there may be more ensembles than cores. */
+const ensembles = Number(process.env['ZK_ENSEMBLES'] ?? Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 32))))
+
+/** They measure times on real servers that other work would change, or take all cores themselves: one at a time. */
+const ALONE = ['chaos', 'lease', 'lease-links', 'many-watches', 'stalls'].map(
+  (name) => `test-integration/test/${name}.test.ts`,
+)
+
+const integration = {
+  globalSetup: 'test-integration/setup.ts',
+  setupFiles: 'test-integration/after-each.ts',
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+}
+
+// A group starts when the one before has ended. `scripts/test.mjs` runs projects of different groups side by side.
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -16,6 +33,7 @@ export default defineConfig({
           name: 'unit',
           include: ['**/test/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**', 'test-packages/**'],
+          maxWorkers: availableParallelism(),
           // Their time is virtual, or is spent on work: the limit only ends a test that hangs, also on a busy machine.
           testTimeout: 120_000,
         },
@@ -25,13 +43,21 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test-integration/test/**/*.test.ts'],
-          globalSetup: 'test-integration/setup.ts',
-          setupFiles: 'test-integration/after-each.ts',
-          // One ensemble serves all files: they take turns, and start when the unit tests have left the machine.
-          fileParallelism: false,
+          exclude: ALONE,
+          // Each worker has an ensemble, which its files share.
+          maxWorkers: ensembles,
           sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...integration,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration-alone',
+          include: ALONE,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+          ...integration,
         },
       },
       {
@@ -39,8 +65,8 @@ export default defineConfig({
           name: 'packages',
           include: ['test-packages/test/**/*.test.ts'],
           globalSetup: 'test-packages/setup.ts',
-          // Compilers and runtimes want the machine to themselves.
-          sequence: { groupOrder: 2 },
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 3 },
           testTimeout: 120_000,
         },
       },

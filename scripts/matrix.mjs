@@ -4,6 +4,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isInterrupted } from './parts.mjs'
 import { readTables, writeTables } from './matrix-tables.mjs'
 import { ON_RELEASES, playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
@@ -13,19 +14,11 @@ const FILES = [SCENARIOS, ...ON_RELEASES]
 const page = fileURLToPath(new URL('../docs/servers.md', import.meta.url))
 const named = process.argv.slice(2).filter((argument) => argument !== '--')
 
-let child
-let isInterrupted = false
-process.on('SIGINT', () => (isInterrupted = true))
-process.on('SIGTERM', () => {
-  isInterrupted = true
-  child?.kill()
-})
-
 const results = new Map()
 for (const release of named.length > 0 ? named : RELEASES) {
   console.log(`\nServers: ${release}`)
-  const result = await playRelease(release, FILES, (started) => (child = started))
-  if (isInterrupted) break
+  const result = await playRelease(release, FILES)
+  if (isInterrupted()) break
   results.set(release, result)
   if (result.tests.length === 0) continue
   // Each result is written before the next release is played.
@@ -36,5 +29,5 @@ for (const release of named.length > 0 ? named : RELEASES) {
 const totals = [...results.values()].map(totalsOf)
 const sum = (key) => totals.reduce((all, each) => all + each[key], 0)
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
-const isGood = sum('failed') === 0 && sum('skipped') === 0 && sum('passed') > 0 && !isInterrupted
+const isGood = sum('failed') === 0 && sum('skipped') === 0 && sum('passed') > 0 && !isInterrupted()
 process.exitCode = isGood ? 0 : 1

@@ -1,15 +1,12 @@
 // Plays the scenarios of test-integration/ against servers of one ZooKeeper release, in containers.
 
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const root = fileURLToPath(new URL('..', import.meta.url))
+import { root, runVitest } from './parts.mjs'
 
 /** Debian's packages, not Maven's. All other tests run on this release, and @zk/testing is modelled on it. */
-const DEBIAN = '3.8.0 (Debian)'
+export const DEBIAN = '3.8.0 (Debian)'
 
 /** The newest release of each line and Debian's, in order. */
 export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.6', '3.9.5']
@@ -32,29 +29,19 @@ export function shortScenarios() {
 }
 
 /**
- * Runs these tests on servers of a release. Passes the child process to `started`, so that a signal can be forwarded.
- * Returns the tests with their reports, and the number of failures that belong to no test.
+ * Runs these tests on servers of a release. Returns the tests with their reports, a line for each failure, and the number of
+ * failures that belong to no test.
  */
-export async function playRelease(release, files, started = () => {}) {
+export async function playRelease(release, files, ownEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-release-'))
   const report = join(folder, 'report.json')
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const words = [vitest, 'run', '--project', 'integration', '--reporter=default', '--reporter=json']
-  const { ZK_IMAGE: _, ...environment } = process.env
-  const child = spawn(process.execPath, [...words, `--outputFile=${report}`, ...files], {
-    cwd: root,
-    env: { ...environment, ZK_RELEASE: release === DEBIAN ? '' : release },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  started(child)
-  const code = await new Promise((resolve) => {
-    child.on('error', () => resolve(1))
-    child.on('close', (status, signal) => resolve(status ?? signal))
-  })
+  const words = ['--project', 'integration', '--reporter=json', `--outputFile=${report}`, ...files]
+  const env = { ZK_IMAGE: '', ZK_RELEASE: release === DEBIAN ? '' : release, ...ownEnv }
+  const { failed, failures } = await runVitest(`servers of ${release}`, words, { env })
   try {
-    return resultOf(JSON.parse(readFileSync(report, 'utf8')), code)
+    return { ...resultOf(JSON.parse(readFileSync(report, 'utf8')), failed), failures }
   } catch {
-    return { tests: [], otherFailures: 1 }
+    return { tests: [], otherFailures: 1, failures }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -71,7 +58,7 @@ export function totalsOf({ tests, otherFailures }) {
   }
 }
 
-function resultOf({ testResults }, code) {
+function resultOf({ testResults }, failed) {
   const tests = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, meta }) => {
       const report = meta.scenario ?? {}
@@ -80,6 +67,5 @@ function resultOf({ testResults }, code) {
       return { file: relative(root, name), subject: ancestorTitles.join(' › '), title, outcome, report }
     }),
   )
-  const hasFailed = tests.some(({ outcome }) => outcome === 'failed')
-  return { tests, otherFailures: code !== 0 && !hasFailed ? 1 : 0 }
+  return { tests, otherFailures: failed - tests.filter(({ outcome }) => outcome === 'failed').length }
 }

@@ -2,6 +2,7 @@
 //
 //   node scripts/spec.mjs                 the small scope of every model
 //   node scripts/spec.mjs --large         the large scope
+//   node scripts/spec.mjs --rules         only the rules themselves, and no variant that must be refuted
 //   node scripts/spec.mjs lease NO_D      only variants whose `folder/name` contains one of these words
 //   node scripts/spec.mjs --story NO_D    also prints the steps of the shortest counterexample
 //   node scripts/spec.mjs --json          prints an array of outcomes instead of lines
@@ -34,9 +35,9 @@ const searches = {
   refuted: { gcc: ['-O0', '-DBFS', '-DSAFETY', '-DNOCLAIM', '-DCOLLAPSE'], pan: ['-E'] },
 }
 
-const outcomes = variants().map((variant) => {
+const outcomes = variants().map((variant, index, { length }) => {
   const outcome = check(variant)
-  if (!has('--json')) console.log(lineOf(outcome))
+  if (!has('--json')) console.log(lineOf(outcome, `${index + 1}/${length}`))
   return outcome
 })
 if (has('--json')) console.log(JSON.stringify(outcomes, undefined, 2))
@@ -54,7 +55,7 @@ function variants() {
     .flatMap((folder) =>
       JSON.parse(readFileSync(join(spec, folder, 'variants.json'), 'utf8')).map((variant) => ({ folder, ...variant })),
     )
-    .filter((variant) => variant.scope === scope)
+    .filter((variant) => variant.scope === scope && (variant.expect === 'holds' || !has('--rules')))
     .filter(({ folder, name }) => words.length === 0 || words.some((word) => `${folder}/${name}`.includes(word)))
 }
 
@@ -106,13 +107,13 @@ function stepsIn(story) {
   return lines.slice(0, end).filter((line) => line !== '' && !line.startsWith('spin:'))
 }
 
-function lineOf({ model, name, expected, actual, isExpected, states, seconds, steps, story, output }) {
+function lineOf({ model, name, expected, actual, isExpected, states, seconds, steps, story, output }, place) {
   const figures = [
     states === undefined ? undefined : `${states.toLocaleString('en')} states`,
     steps === undefined ? undefined : `after ${steps} steps`,
     `${seconds} s`,
   ].filter((figure) => figure !== undefined)
-  const line = `${isExpected ? '✓' : '✗'} ${model}/${name}: ${actual}${isExpected ? '' : `, expected: ${expected}`} (${figures.join(', ')})`
+  const line = `${isExpected ? '✓' : '✗'} ${place} ${model}/${name}: ${actual}${isExpected ? '' : `, expected: ${expected}`} (${figures.join(', ')})`
   const isTold = story !== undefined && (has('--story') || !isExpected)
   return [line, ...(isTold ? story.map((step) => `    ${step}`) : []), ...(output === undefined ? [] : [output])].join(
     '\n',

@@ -1,4 +1,4 @@
-// After each test, checks the shared ensemble: a test that breaks it fails, and the next one has a new one.
+// After each test, checks the ensemble of this worker: a test that breaks it fails, and the next one has a new one.
 //
 // The check is not in the tests' own processes: the process that started the ensemble can replace it, and has loaded all it needs.
 import { afterEach, inject } from 'vitest'
@@ -6,10 +6,10 @@ import { afterEach, inject } from 'vitest'
 /** Undoing a test's faults takes up to one minute, starting a new ensemble another; in ms. */
 const PATIENCE = 240_000
 
-const healthCheck = inject('healthCheck')
-if (healthCheck !== undefined) {
+const ensembles = inject('ensembles')
+if (ensembles !== undefined) {
   afterEach(async () => {
-    const response = await fetch(healthCheck)
+    const response = await fetch(`${ensembles}/${process.env['VITEST_POOL_ID']}`, { method: 'POST' })
     if (!response.ok) throw new Error(`The shared ensemble cannot be replaced: ${await response.text()}`)
     const { broken } = (await response.json()) as { readonly broken?: string }
     if (broken === undefined) return

@@ -2,10 +2,11 @@
 // it stays at its last number, and every contender gets the same number. Negative numbers occur while creates are in progress
 // in the leader, which may be long after a follower has answered them. Before 3.6 it wraps to negative numbers.
 import { connect, type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { isBefore } from '../src/versions/index.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
+import { shared } from './support/shared-ensemble.ts'
 
 const LAST = 2 ** 31 - 1
 const PATHS = ['/slowly', '/at-once', '/candidates', '/mixed', '/others']
@@ -55,7 +56,7 @@ const number = ({ path }: Turn) => Number(/lock-(-?\d{9,10})$/.exec(path)![1])
 
 /** The number after LAST - 1, for creates one by one. DataTree.createNode never lowers a counter from 3.6 on. */
 function numbersThatFollow(count: number): number[] {
-  const wraps = isBefore(inject('release') ?? '', '3.6')
+  const wraps = isBefore(shared?.release ?? '', '3.6')
   return Array.from({ length: count }, (_, index) => (wraps && index > 0 ? -LAST - 2 + index : LAST))
 }
 

@@ -4,10 +4,11 @@
 //
 // plays 500 of them, from seed 1000 on, and prints how many requests that were. A program with different transcripts is
 // shortened and printed. With ZK_TARGETS=real the real ensemble is compared with itself: differences are up to chance.
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { countOf, formatProgram, generate, play, type Program, shrink } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { atRest, InProcessTarget, RealTarget, run, type Target, UNFINISHED } from '../src/scenario/index.ts'
+import { shared } from './support/shared-ensemble.ts'
 
 const isLong = process.env['ZK_PROGRAMS'] !== undefined
 const PROGRAMS = Number(process.env['ZK_PROGRAMS'] ?? 15)
@@ -17,7 +18,7 @@ const TIME = 15_000
 /** In ms. */
 const TIME_TO_SHRINK = 120_000
 
-const description = inject('ensemble')
+const description = shared?.description
 
 describe('TestEnsemble', () => {
   test.skipIf(description === undefined)(

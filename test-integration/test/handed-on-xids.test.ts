@@ -10,7 +10,7 @@ const T = 8 * TICK
 /** After a `sync` of the first client, xids of the next one begin at 1. */
 const LARGEST_XID = 2 ** 31 - 1
 
-describe.skipIf(inject('ensemble') === undefined)(
+describe.skipIf(inject('ensembles') === undefined)(
   'A write that is committed after its session was resumed by another client',
   () => {
     let linked: LinkedEnsemble

@@ -21,7 +21,7 @@ const SEED = Number(process.env['ZK_LINK_SEED'] ?? Date.now() % 1_000_000)
 /** Holders in one stall. */
 const CUTS_PER_STALL = 8
 
-describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of its session too late', () => {
+describe.skipIf(inject('ensembles') === undefined)('Held, whose servers learn of its session too late', () => {
   let linked: LinkedEnsemble
 
   beforeAll(async () => {

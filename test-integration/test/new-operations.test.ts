@@ -1,15 +1,16 @@
 // The client's newer operations, both on a real ensemble and on the one of @zk/testing.
 import { connect, deleteRecursive, op, walk, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Ensemble, until } from '../src/ensemble/index.ts'
 import { settings } from '../src/scenario/index.ts'
 import { newClient, refusal } from './support/clients.ts'
+import { shared } from './support/shared-ensemble.ts'
 
 type NewClient = () => Promise<ZooKeeper>
 
 const { tickTime, containerCheckInterval, extendedTypesEnabled } = settings
-const description = inject('ensemble')
+const description = shared?.description
 
 const real: NewClient = () => newClient(Ensemble.attach(description!))
 

@@ -132,7 +132,7 @@ describe('ZooKeeper in read-only mode', () => {
   })
 })
 
-describe.skipIf(inject('ensemble') === undefined)('ZooKeeper in read-only mode, at real servers', () => {
+describe.skipIf(inject('ensembles') === undefined)('ZooKeeper in read-only mode, at real servers', () => {
   test(
     'ZooKeeper reads from the remaining server of a real ensemble, and writes when it is whole (S21, L35)',
     { timeout: 180_000 },

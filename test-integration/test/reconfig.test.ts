@@ -20,7 +20,7 @@ async function real(): Promise<Started> {
 
 const inProcess = (): Promise<Started> => TestEnsemble.start({ tickTime, superDigest, reconfigEnabled: true })
 
-describe.skipIf(inject('ensemble') === undefined)('the real ensemble', () => claims(real))
+describe.skipIf(inject('ensembles') === undefined)('the real ensemble', () => claims(real))
 describe('the ensemble of @zk/testing', () => claims(inProcess))
 
 function claims(start: () => Promise<Started>): void {

@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { connect, ConnectError, digestMd5, KeeperError, Perms } from '@zk/client'
-import { inject, afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { Authority } from '../../packages/client/test/support/certificates.ts'
 import { runOn, runtimes } from './support/runtimes.ts'
+import { shared } from './support/shared-ensemble.ts'
 
 const authority = new Authority()
 const ca = authority.cert
@@ -69,7 +70,7 @@ async function failure(connectString: string, options: Parameters<typeof connect
 
 const worker = fileURLToPath(new URL('../dist/workers/secure.js', import.meta.url))
 
-describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
+describe.skipIf(shared === undefined)('real servers', () => {
   let ensemble: Ensemble
   /** One server that requires certificates on TLS connections, and SASL from every client. */
   let strict: Ensemble
@@ -179,7 +180,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
   })
 
   test('connect reports that the servers do not support SASL, or TLS', async () => {
-    const { connectString } = Ensemble.attach(inject('ensemble')!)
+    const { connectString } = Ensemble.attach(shared!.description)
     const withSasl = await failure(connectString, { sasl: digestMd5(bob) })
     expect(withSasl).toBeInstanceOf(ConnectError)
     expect(withSasl.message).toContain('the server does not know SASL')
@@ -219,7 +220,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
       expect(await said({ sasl: wrong })).toBe('AuthFailed')
       expect(await said({ tls: { ca: new Authority('another').cert }, connectTimeout })).toContain('is not trusted')
       expect(await said({ tls: { ca, servername: 'zk.example' }, connectTimeout })).toContain('is for another')
-      const { connectString } = Ensemble.attach(inject('ensemble')!)
+      const { connectString } = Ensemble.attach(shared!.description)
       expect(await said({ connectString, tls: { ca }, connectTimeout })).toMatch(/may not speak TLS/)
     },
   )

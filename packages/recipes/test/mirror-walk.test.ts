@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 600_000 })
 const ROOT = '/app'
 const SESSION_TIMEOUT = 3_000
 const NAMES = ['a', 'b', 'c', 'd']
-const SEEDS = Number(process.env['ZK_MIRROR_SEEDS'] ?? 25)
+const SEEDS = Number(process.env['ZK_MIRROR_SEEDS'] ?? 12)
 const faults: Fault[] = [loseRequest, loseReply, drop, garbage, ignore, fail('ThrottledOp')]
 const ops = [
   'getData',

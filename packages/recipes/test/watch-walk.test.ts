@@ -5,7 +5,7 @@ import { CacheWalk } from './support/cache-walk.ts'
 import { WatchWalk } from './support/watch-walk.ts'
 
 const FIRST_SEED = 1
-const HISTORIES = 25
+const HISTORIES = Number(process.env['ZK_WALK_SEEDS'] ?? 15)
 
 const servers = [
   ['one', '3.8: one kind of watch for each path and connection'],

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { connect, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
-import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { caughtUp } from '../support/clients.ts'
+import { shared } from '../support/shared-ensemble.ts'
 import { Ensemble } from '../../src/ensemble/index.ts'
 import { type ClientOptions, type ForeignClient, ForeignClients, type ZkCli } from '../../src/foreign/index.ts'
 import { realServers, type Servers, testServers } from './servers.ts'
@@ -28,7 +29,7 @@ export type Tests<W> = (world: () => Promise<W>) => void
 
 /** Tests with foreign clients: at real servers and at those of @zk/testing, or at the latter only. */
 export function describeForeign(name: string, anywhere: Tests<World>, atTestEnsemble: Tests<TestWorld>): void {
-  const description = inject('ensemble')
+  const description = shared?.description
   // Elsewhere a container's host network is that of a virtual machine, which does not reach our loopback address.
   const isEngineHere = process.platform === 'linux' && description?.host === '127.0.0.1'
   describe.skipIf(!isEngineHere)(name, () => {

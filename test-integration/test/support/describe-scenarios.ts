@@ -1,5 +1,5 @@
 import type { ServerVersion } from '@zk/testing'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble } from '../../src/ensemble/index.ts'
 import { atRest, InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../../src/scenario/index.ts'
 import {
@@ -10,6 +10,7 @@ import {
   isBefore,
   isStopped,
 } from '../../src/versions/index.ts'
+import { shared } from './shared-ensemble.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -48,8 +49,8 @@ export function describeScenarios(
   subject: string,
   scenarios: Readonly<Record<string, ScenarioBody | VersionedScenario>>,
 ): void {
-  const description = inject('ensemble')
-  const release = inject('release') ?? ''
+  const description = shared?.description
+  const release = shared?.release ?? ''
   describe.skipIf(description === undefined)(subject, () => {
     beforeAll(() => atRest(Ensemble.attach(description!)), 60_000)
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Ending, playCase } from './fuzz-case.ts'
 
-const BYTES = Number(process.env['ZK_FUZZ_BYTES'] ?? 1_000_000)
+const BYTES = Number(process.env['ZK_FUZZ_BYTES'] ?? 400_000)
 const SEED = process.env['ZK_FUZZ_SEED']
 /** The long form says how far it is so often, in ms. */
 const REPORT_EVERY = 10_000

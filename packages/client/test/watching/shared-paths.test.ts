@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Feature } from './shared-paths/draws.ts'
 import { playHistory } from './shared-paths/history.ts'
 
-const SEEDS = Number(process.env['ZK_WATCH_SEEDS'] ?? 110)
+const SEEDS = Number(process.env['ZK_WATCH_SEEDS'] ?? 40)
 const SEED = process.env['ZK_WATCH_SEED']
 
 const features: readonly (readonly Feature[])[] = [
