@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests run the TypeScript sources of every package, never a build of them.
 const conditions = ['@zk/source', 'node']
@@ -11,6 +12,18 @@ const ensembles = Number(process.env['ZK_ENSEMBLES'] ?? Math.max(1, Math.min(4, 
 const ALONE = ['chaos', 'lease', 'lease-links', 'many-watches', 'stalls'].map(
   (name) => `test-integration/test/${name}.test.ts`,
 )
+
+/** They take a minute or more, and begin first. Their size, by which vitest orders files it does not know, does not show it. */
+const LONG = ['contention', 'differential', 'ensemble-health', 'foreign/mirror', 'foreign/mixed', 'shared-paths']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONG.some((name) => moduleId.endsWith(`test-integration/test/${name}.test.ts`))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 const integration = {
   globalSetup: 'test-integration/setup.ts',
@@ -24,6 +37,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    sequence: { sequencer: LongestFirst },
     // What is polled for happens at once on a quiet machine. The limit only ends a test that fails.
     expect: { poll: { timeout: 20_000 } },
     projects: [

@@ -118,7 +118,8 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       'Lock hands over among %i waiters at the cost of a delete, a check, a list and one event (L02)',
       async (waiters) => {
         const { proxy, zk, clientOf, events } = await crowdOf(waiters)
-        const first = new Lock(zk, '/lock', { label: 'first' })
+        // It has no rounds of confirmation, one of which might come while the others queue.
+        const first = new Lock(zk, '/lock', { label: 'first', heldWhile: 'sessionAlive' })
         const held = await first.acquire()
         /** The granted contender, and the number of events by then. */
         const granted: { label: string; events: number }[] = []
