@@ -5,6 +5,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Tests run the TypeScript sources of every package, never a build of them.
 const conditions = ['@zk/source', 'node']
 
+/**
+ * Each needs a process of its own; the other unit tests share theirs. They measure memory, replace a module, or use an
+ * AsyncLocalStorage, from which on every promise of a process costs several times as much (Node 20).
+ */
+const ISOLATED = [
+  'async-context',
+  'call-options',
+  'close',
+  '*cycles*',
+  'everything-in-json',
+  'leaks',
+  'memory',
+  'reentrant',
+  'stalls',
+  'two-copies',
+].map((name) => `packages/*/test/**/${name}.test.ts`)
+
 /** An ensemble with its clients takes less than 2 GiB. Its tests mostly wait, so there may be more ensembles than cores. */
 const ensembles = Number(process.env['ZK_ENSEMBLES'] ?? Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 32))))
 
@@ -23,6 +40,12 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
+}
+
+const unit = {
+  maxWorkers: availableParallelism(),
+  // Their time is virtual, or is spent on work: the limit only ends a test that hangs, also on a busy machine.
+  testTimeout: 120_000,
 }
 
 const integration = {
@@ -46,12 +69,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**', 'test-packages/**'],
-          maxWorkers: availableParallelism(),
-          // Their time is virtual, or is spent on work: the limit only ends a test that hangs, also on a busy machine.
-          testTimeout: 120_000,
+          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**', 'test-packages/**', ...ISOLATED],
+          // A process for each file would take as long to start, and to load the sources, as its tests take.
+          isolate: false,
+          ...unit,
         },
       },
+      { extends: true, test: { name: 'unit-isolated', include: ISOLATED, ...unit } },
       {
         extends: true,
         test: {

@@ -9,7 +9,7 @@
 import { isInterrupted, run, runVitest, say, step } from './parts.mjs'
 import { DEBIAN, ON_RELEASES, playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
-const UNIT = ['--project', 'unit']
+const UNIT = ['--project', 'unit*']
 const REAL = ['--project', 'integration']
 const ALONE = ['--project', 'integration-alone']
 

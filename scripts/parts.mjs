@@ -23,7 +23,12 @@ let interrupted = false
 process.on('SIGINT', () => (interrupted = true))
 process.on('SIGTERM', () => {
   interrupted = true
-  for (const child of children) child.kill()
+  for (const child of children) {
+    child.kill()
+    // What a shell has started may live on, and would keep these open.
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
 })
 setInterval(() => {
   if (performance.now() - newsAt < QUIET || running.size === 0) return
@@ -76,10 +81,9 @@ export function run(command, { words, env = {}, quiet = false, isUrgent = true, 
 
 /** Runs a step, and shows that it is running. */
 export async function step(name, body) {
-  const since = performance.now()
-  running.set(name, since)
+  running.set(name, performance.now())
   try {
-    return await body(() => secondsSince(since))
+    return await body()
   } finally {
     running.delete(name)
   }
@@ -90,12 +94,17 @@ export async function runVitest(name, words, { env, isUrgent } = {}) {
   let files = 0
   let done = 0
   let totals
+  /** What has ended so far, for a run that is cut short. */
+  const ended = { passed: 0, failed: 0, skipped: 0 }
+  const failures = []
   const heard = (message) => {
     const label = `${name}: ${message.file}`
     if (message.event === 'files') files = message.count
     if (message.event === 'begun') running.set(label, performance.now())
     if (message.event === 'ended') {
       const { passed, failed, skipped } = message
+      for (const key of Object.keys(ended)) ended[key] += message[key]
+      failures.push(...message.failures)
       const counts = [
         `${passed + failed + skipped} tests`,
         ...(failed > 0 ? [`${failed} FAILED`] : []),
@@ -113,12 +122,8 @@ export async function runVitest(name, words, { env, isUrgent } = {}) {
   const { code } = await run(process.execPath, { words: [vitest, 'run', reporter, ...words], env, isUrgent, heard })
   for (const label of running.keys()) if (label.startsWith(`${name}: `)) running.delete(label)
   if (totals === undefined) {
-    return {
-      passed: 0,
-      failed: 1,
-      skipped: 0,
-      failures: [`${name}: vitest ended with ${code} before it had counted anything`],
-    }
+    const how = `${name}: vitest ended with ${code} after ${done} of ${files} files`
+    return { ...ended, failed: ended.failed + 1, failures: [...failures, how] }
   }
   // A failure that belongs to no test (in a global set-up, or a worker that died) also fails the run.
   if (code !== 0 && totals.failed === 0) {

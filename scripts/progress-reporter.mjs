@@ -24,7 +24,8 @@ export default class ProgressReporter {
       process.stderr.write(`\n✗ ${where}\n`)
       this.#vitest.logger.printError(error, { task, project })
     }
-    tell({ event: 'ended', file: module.relativeModuleId, passed, failed, skipped })
+    const failures = errors.map(({ where, error }) => lineOf(where, error))
+    tell({ event: 'ended', file: module.relativeModuleId, passed, failed, skipped, failures })
   }
 
   /** What a test has printed, with the name of its file. */

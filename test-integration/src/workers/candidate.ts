@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { connect, LeaderElection, LockLostError } from '@zk/recipes'
 import { append } from '../history/index.ts'
-import { readSettings } from './settings.ts'
+import { endWithParent, readSettings } from './settings.ts'
 
+endWithParent()
 const { connectString, sessionTimeout, path, log, name: contender } = readSettings()
 const zk = await connect(connectString, { sessionTimeout })
 const election = new LeaderElection(zk, path, { data: contender })

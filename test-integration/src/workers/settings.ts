@@ -25,6 +25,14 @@ export interface WorkerSettings {
   readonly generation?: number
 }
 
+/** Does not outlive its parent, which may be killed. The channel to it does not keep this process from ending. */
+export function endWithParent(): void {
+  // It may have gone while this process was starting.
+  if (!process.connected) process.exit()
+  process.once('disconnect', () => process.exit())
+  process.channel?.unref()
+}
+
 export function readSettings(): WorkerSettings {
   return JSON.parse(process.argv[2] ?? '{}') as WorkerSettings
 }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Acquirable, connect, type Held, LockLostError, type ZooKeeper } from '@zk/recipes'
 import { append, type Mode, permitsOf } from '../history/index.ts'
-import type { WorkerSettings } from './settings.ts'
+import { endWithParent, type WorkerSettings } from './settings.ts'
 
 export type Choice = { readonly mode: Mode; readonly acquirable: Pick<Acquirable<Held>, 'acquire'> }
 
 /** Runs the contenders of this process. Each takes its turns on the locks that `choose` returns, and logs them. */
 export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper) => () => Choice): Promise<void> {
+  endWithParent()
   const { connectString, sessionTimeout, clients, contenders } = settings
   const connected = await Promise.all(Array.from({ length: clients }, () => connect(connectString, { sessionTimeout })))
   const choices = connected.map(choose)
