@@ -109,6 +109,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: 'S1',
     within: 500,
     recipe: 'Semaphore',
+    faults: ['delayRequest', 'throttle', 'slow'],
   },
   {
     name: 'the smallest permit is given, whoever has it',
@@ -194,13 +195,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     recipe: 'Barrier',
   },
   {
-    name: 'a barrier whose removal was not answered is removed again, whichever it is',
-    replace: 'stat !== undefined && mayBeSame(stat, first)',
-    with: 'stat !== undefined',
+    name: 'a waiter at a barrier is not woken by its removal',
+    replace: "if (event?.type === 'NodeDeleted') return",
+    with: "if (event?.type === 'NodeDeleted') await new Promise(() => {})",
     finds: 'B2',
-    within: 500,
+    within: 50,
     recipe: 'Barrier',
-    faults: ['loseReply', 'drop', 'reset'],
   },
   {
     name: 'a wait at a barrier has twice its time',
@@ -274,15 +274,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: 'G5',
     within: 200,
     recipe: 'Group',
-  },
-  {
-    name: 'members are read in the next session without a sync',
-    replace: 'if (!isFirst) await retry(zk, () => zk.sync(path, options), this.#signal)',
-    with: 'void isFirst',
-    finds: 'G6',
-    within: 500,
-    recipe: 'Group',
-    faults: ['lag', 'expire', 'reset'],
   },
   // --- Mirror
   {

@@ -1,0 +1,162 @@
+// A short story of each recipe. Whatever happens at two of its moments, its promises hold.
+import type { ZooKeeper } from '@zk/client'
+import {
+  Counter,
+  DoubleBarrier,
+  Group,
+  type Held,
+  LeaderElection,
+  Lock,
+  Mirror,
+  MultiLock,
+  Semaphore,
+  SharedLock,
+  type WriteHeld,
+} from '@zk/recipes'
+import { type Story, type StoryWorld, T } from './story-world.ts'
+
+const PATH = '/story'
+
+const childrenOf = ({ model }: StoryWorld, path: string) =>
+  (model.nodes.get(path)?.children ?? []).map((name) => `${path}/${name}`)
+
+/** A recipe that acquires, holds for a while and releases. */
+function holding(
+  name: string,
+  folders: readonly string[],
+  acquire: (zk: ZooKeeper, options: { readonly signal: AbortSignal; readonly onResumed: () => void }) => Promise<Held>,
+  during: (world: StoryWorld, held: Held) => Promise<Held | undefined> = async (_, held) => Promise.resolve(held),
+): Story {
+  const nodes = (world: StoryWorld) => folders.flatMap((folder) => childrenOf(world, folder))
+  return {
+    name,
+    node: (world) => nodes(world)[0],
+    async tell(world, zk) {
+      let isReleased = false
+      const onResumed = () => {
+        if (isReleased) world.wrong.push('onResumed was called after the release')
+      }
+      const first = await world.attempt(acquire(zk, { signal: world.signal, onResumed }))
+      if (first === undefined) return
+      const held = await during(world, first)
+      await Promise.race([world.released, world.pause(T)])
+      if (held === undefined) return
+      if (!held.signal.aborted && !held.isHeld() && !held.signal.aborted) world.wrong.push('lost without a signal')
+      const releasing = held.release()
+      isReleased = true
+      await world.attempt(releasing)
+      if (held.isHeld()) world.wrong.push('held after the release')
+    },
+    left: nodes,
+  }
+}
+
+const mirrors = new WeakMap<StoryWorld, { readonly mirror: Mirror; wasFresh: boolean }>()
+
+/** A mirror that is fresh shows all that was committed before its connection began. */
+function mirrorIsFresh(world: StoryWorld): string | undefined {
+  const open = mirrors.get(world)
+  if (open === undefined) return undefined
+  const { mirror } = open
+  if (mirror.isStale) {
+    open.wasFresh = false
+    return undefined
+  }
+  if (world.zk!.session.connection === undefined) return 'a mirror is fresh without a connection'
+  if (open.wasFresh) return undefined
+  open.wasFresh = true
+  const handshake = world.model.history.entries.findLast(
+    (each) => 'message' in each && each.message.type === 'connected',
+  )
+  for (const [path, { zxid, isThere }] of world.changesBy(handshake?.at ?? 0)) {
+    const shown = mirror.get(path)
+    const isOld = isThere ? (shown?.stat.mzxid ?? 0n) < zxid : shown !== undefined && shown.stat.czxid < zxid
+    const isGoneSince = isThere && shown === undefined && world.model.nodes.get(path) === undefined
+    if (isOld && !isGoneSince) return `a mirror is fresh, and shows ${path} as it was before its connection began`
+  }
+  return undefined
+}
+
+export const stories: readonly Story[] = [
+  holding('Lock', [PATH], (zk, options) => new Lock(zk, PATH).acquire(options)),
+  holding('LeaderElection', [PATH], (zk, options) => new LeaderElection(zk, PATH).campaign(options)),
+  holding(
+    'SharedLock',
+    [PATH],
+    (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
+    (world, held) => world.attempt((held as WriteHeld).downgrade()),
+  ),
+  holding('MultiLock', [`${PATH}/a`, `${PATH}/b`], (zk, options) =>
+    new MultiLock(zk, [`${PATH}/a`, `${PATH}/b`]).acquire(options),
+  ),
+  holding('Semaphore', [`${PATH}/leases`, `${PATH}/locks`], (zk, options) =>
+    new Semaphore(zk, PATH, { permits: 2 }).acquire({ ...options, count: 2 }),
+  ),
+  {
+    name: 'Semaphore.resize',
+    node: () => PATH,
+    async tell(world, zk) {
+      const semaphore = new Semaphore(zk, PATH, { permits: 2 })
+      const before = world.foreignWrites
+      const isDone = await world.attempt(semaphore.resize(3, { signal: world.signal }).then(() => true))
+      const stored = world.model.nodes.get(PATH)?.data.at(-1)
+      const isForeign = world.foreignWrites !== before
+      if (isDone && stored !== 3 && !isForeign) world.wrong.push(`resize resolved, and ${stored} is stored`)
+    },
+  },
+  {
+    name: 'Counter',
+    node: () => PATH,
+    async tell(world, zk) {
+      const counter = new Counter(zk, PATH)
+      const options = { signal: world.signal }
+      const [one, other] = await Promise.all([
+        world.attempt(counter.add(1n, options)),
+        world.attempt(counter.update((value) => value + 4n, options)),
+      ])
+      if (one !== undefined && one === other) world.wrong.push('two changes have one result')
+    },
+    left: (world) => childrenOf(world, PATH),
+  },
+  {
+    name: 'Group',
+    node: () => `${PATH}/me`,
+    beside: (nth) => `${PATH}/other-${nth}`,
+    async tell(world, zk) {
+      const joining = new Group(zk, PATH).join({ name: 'me', data: 'a', signal: world.signal })
+      const membership = await world.attempt(joining)
+      if (membership === undefined) return
+      await world.attempt(membership.update('b'))
+      await Promise.race([world.released, world.pause(T / 2)])
+      await world.attempt(membership.leave())
+    },
+    left: (world) => childrenOf(world, PATH).filter((path) => path.endsWith('/me')),
+  },
+  {
+    name: 'DoubleBarrier',
+    node: (world) => childrenOf(world, PATH)[0],
+    async tell(world, zk) {
+      const barrier = new DoubleBarrier(zk, PATH, { size: 1 })
+      const entry = await world.attempt(barrier.enter({ signal: world.signal, timeout: 4 * T }))
+      if (entry === undefined) return
+      await Promise.race([world.released, world.pause(T / 2)])
+      await world.attempt(entry.leave({ timeout: 4 * T }))
+    },
+    left: (world) => childrenOf(world, PATH).filter((path) => !path.endsWith('/ready')),
+  },
+  {
+    name: 'Mirror',
+    node: () => `${PATH}/a`,
+    beside: (nth) => `${PATH}/b${nth}`,
+    async tell(world, zk) {
+      world.model.nodes.create(`${PATH}/a`)
+      const mirror = await world.attempt(Mirror.open(zk, PATH, { signal: world.signal }))
+      if (mirror === undefined) return
+      mirrors.set(world, { mirror, wasFresh: false })
+      await Promise.race([world.released, world.pause(3 * T)])
+      mirrors.delete(world)
+      await world.attempt(mirror.close())
+    },
+    look: mirrorIsFresh,
+  },
+]
