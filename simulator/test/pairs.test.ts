@@ -8,9 +8,9 @@ import { drawnPairs, everyPair, stories, tellWith } from '../src/pairs/index.ts'
 import type * as pairs from '../src/pairs/index.ts'
 import { bundle } from '../src/planted/plant.ts'
 
-/** The number of pairs for each story; `ZK_PAIRS=every` plays all of them, for hours. */
-const PAIRS = process.env['ZK_PAIRS'] ?? '40'
-const SEED = Number(process.env['ZK_PAIRS_SEED'] ?? 1)
+/** The number of pairs for each story; `ZK_STORY_PAIRS=every` plays all of them, for hours. */
+const PAIRS = process.env['ZK_STORY_PAIRS'] ?? '40'
+const SEED = Number(process.env['ZK_STORY_SEED'] ?? 1)
 const TIMEOUT = 120_000
 
 describe.each(stories)('$name', (story) => {
