@@ -1,4 +1,4 @@
-import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
+import { parentOf, parseConnectString } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import {
   type CallOptions,
@@ -11,6 +11,8 @@ import {
 import { Chroot, noChroot } from './chroot.ts'
 import { atCaller, KeeperError, throwAtCaller } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
+import { addAuth } from './operations/add-auth.ts'
+import type { ErrorReply } from './operations/error-reply.ts'
 import { type ACL, checkACL, type Data, toBytes } from './operations/arguments.ts'
 import { checkWatches } from './operations/check-watches.ts'
 import {
@@ -36,9 +38,9 @@ import { getEphemerals } from './operations/get-ephemerals.ts'
 import type { NameList } from './operations/name-list.ts'
 import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
-import { type Operation, prepare, type WatchingOperation, type WireOperation } from './operations/operation.ts'
+import type { Operation, WatchingOperation, WireOperation } from './operations/operation.ts'
 import type { Op, ReadOp } from './operations/ops.ts'
-import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
+import { checkedType, type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import {
@@ -51,7 +53,6 @@ import {
 import { openNodeEvents } from './caller-watches/opening-node-events.ts'
 import { checkAuth } from './options.ts'
 import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
-import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
 import type { Runtime } from './runtime/runtime.ts'
@@ -373,8 +374,7 @@ export class ZooKeeper {
     const session = this.#sessionOf(options)
     throwIfAborted(options.signal)
     const absolute = this.#chroot.absolute(path)
-    const { tables, modes } = removedWatches(type)
-    const wereThere = session.takeWatchers(absolute, tables, modes)
+    const wereThere = session.takeWatchers(absolute, checkedType(type))
     if (!wereThere && !session.signal.aborted) {
       const { shown: chroot } = this.#chroot
       throw new KeeperError('NoWatcher', { op: 'removeWatches', path, chroot, ...session.errorContext })
@@ -382,9 +382,9 @@ export class ZooKeeper {
     const removal = session.removal(absolute, type)
     if (removal === undefined) return session.notifyTaken()
     try {
-      const removes = { path: absolute, type: removal }
+      const effect = { type: 'remove', path: absolute, watches: removal } as const
       // Before the watchers are notified: a diagnostics subscriber may set a watch then, which this must not remove.
-      const removed = session.call(prepare(removeWatches, this.#chroot, [path, removal], { removes }), options)
+      const removed = session.call(removeWatches, this.#chroot, [path, removal], options, effect)
       session.notifyTaken()
       await removed
     } catch (error) {
@@ -403,9 +403,7 @@ export class ZooKeeper {
     // A copy: the credential is sent again on later connections, and the caller may overwrite its own memory.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
-      // The body serves to check its size against maxRequestSize.
-      const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
-      await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
+      await session.call(addAuth, noChroot, [credential], options, { type: 'addAuth', credential })
     } catch (error) {
       throw atCaller(error, options?.signal)
     }
@@ -573,14 +571,14 @@ export class ZooKeeper {
     operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
-    read: (result: Result) => Read,
+    read: (result: Exclude<Result, ErrorReply>) => Read,
     chroot = this.#chroot,
   ): Promise<Read & Watched> {
     checkCallOptions(operation.name, options)
     const session = this.#sessionOf(options)
     const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
-      const result = (await session.call(prepare(operation, chroot, [path], { watcher }), options)) as Result
+      const result = await session.call(operation, chroot, [path], options, { type: 'watch', watcher })
       return watcher.addTo(read(result), session)
     } catch (error) {
       throw atCaller(error, options?.signal)
@@ -595,8 +593,6 @@ export class ZooKeeper {
     chroot = this.#chroot,
   ): Promise<Exclude<Result, ErrorReply>> {
     checkCallOptions(operation.name, options, operation.options?.known, operation.options?.example)
-    return this.#sessionOf(options).call(prepare(operation, chroot, args), options) as Promise<
-      Exclude<Result, ErrorReply>
-    >
+    return this.#sessionOf(options).call(operation, chroot, args, options)
   }
 }

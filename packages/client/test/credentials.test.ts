@@ -1,8 +1,10 @@
 import { AuthPacket, OpCode, readNamed, Reader, RequestHeader } from '@zk/wire'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { Credentials, type Credential } from '../src/session/requests/credentials.ts'
-import { Request } from '../src/session/requests/request.ts'
+import type { Credential } from '../src/operations/add-auth.ts'
+import { Credentials } from '../src/session/requests/credentials.ts'
+import type { Request } from '../src/session/requests/request.ts'
+import { made } from './support/made-requests.ts'
 import { bodiesIn } from './support/machine-frames.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -10,7 +12,7 @@ const alice: Credential = { scheme: 'digest', auth: bytes('alice:secret') }
 const bob: Credential = { scheme: 'digest', auth: bytes('bob:secret') }
 
 function caller(expiresAt = Infinity): Request {
-  return new Request({ op: 'addAuth', opCode: OpCode.auth, kind: 'neither', expiresAt })
+  return made({ op: 'addAuth', opCode: OpCode.auth, expiresAt })
 }
 
 test('Credentials.frames gives a packet with xid -4 for every credential, in the order they were added', () => {

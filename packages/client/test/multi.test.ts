@@ -15,8 +15,8 @@ import { Chroot } from '../src/chroot.ts'
 import { sizeInMulti } from '../src/operations/batch.ts'
 import { multi } from '../src/operations/multi.ts'
 import { op, type Op } from '../src/operations/ops.ts'
-import { prepare } from '../src/operations/operation.ts'
-import { ErrorReply } from '../src/session/requests/request.ts'
+import { ErrorReply } from '../src/operations/error-reply.ts'
+import { prepare } from './support/made-requests.ts'
 import { stat, wireStat } from './support/stat.ts'
 
 const app = new Chroot('/app')
@@ -25,12 +25,12 @@ function requestOf(...ops: Op<unknown>[]) {
   const prepared = prepare(multi(ops), app, [])
   const { opCode, kind, op: name, path } = prepared
   const writer = new Writer()
-  prepared.body!(writer)
+  prepared.body(writer)
   return { opCode, kind, name, path, ops: decode(MultiRequest, writer.toBytes()) }
 }
 
 function resultOf(ops: readonly Op<unknown>[], ...results: MultiResult[]): unknown {
-  return prepare(multi(ops), app, []).result!(new Reader(encode(MultiResponse, results)))
+  return prepare(multi(ops), app, []).result(new Reader(encode(MultiResponse, results)))
 }
 
 const error = (err: number): MultiResult => ({ type: OpCode.error, response: { err } })

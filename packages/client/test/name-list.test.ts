@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Chroot, noChroot } from '../src/chroot.ts'
 import { getChildNames, getChildren } from '../src/operations/children.ts'
 import { NameList } from '../src/operations/name-list.ts'
-import { prepare } from '../src/operations/operation.ts'
+import { prepare } from './support/made-requests.ts'
 import { wireStat } from './support/stat.ts'
 import { thrownBy } from './support/thrown.ts'
 
@@ -16,7 +16,7 @@ const body = (children: TypeOf<typeof GetChildren2Response>['children']) =>
 function read(operation: typeof getChildren | typeof getChildNames, bytes: Uint8Array): unknown {
   const frame = new Uint8Array(16 + bytes.length)
   frame.set(bytes, 16)
-  return prepare(operation as typeof getChildren, noChroot, ['/a']).result!(new Reader(frame, 16))
+  return prepare(operation as typeof getChildren, noChroot, ['/a']).result(new Reader(frame, 16))
 }
 
 const textsOf = (names: NameList) => Array.from({ length: names.count }, (_, index) => names.text(index))
@@ -44,7 +44,7 @@ describe('getChildNames', () => {
   test('getChildNames keeps a copy: the memory of the frame may be used again', () => {
     const bytes = body(['a', 'b'])
     const reader = new Reader(bytes)
-    const names = prepare(getChildNames, noChroot, ['/a']).result!(reader) as NameList
+    const names = prepare(getChildNames, noChroot, ['/a']).result(reader) as NameList
     bytes.fill(0)
     expect(textsOf(names)).toEqual(['a', 'b'])
   })

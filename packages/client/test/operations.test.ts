@@ -37,10 +37,11 @@ import { deleteNode } from '../src/operations/delete.ts'
 import { exists, existsAndWatch } from '../src/operations/exists.ts'
 import { getAllChildrenNumber } from '../src/operations/get-all-children-number.ts'
 import { getEphemerals } from '../src/operations/get-ephemerals.ts'
-import { type Operation, prepare, type WireOperation } from '../src/operations/operation.ts'
-import { type RemovableWatches, removedWatches, removeWatches } from '../src/operations/remove-watches.ts'
+import type { Operation, WireOperation } from '../src/operations/operation.ts'
+import { checkedType, type RemovableWatches, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
 import { whoAmI } from '../src/operations/who-am-i.ts'
+import { prepare } from './support/made-requests.ts'
 import { stat, wireStat } from './support/stat.ts'
 import { thrownBy } from './support/thrown.ts'
 
@@ -55,7 +56,7 @@ function requestOf<Args extends readonly unknown[], W extends WireOperation, Res
   const prepared = prepare(operation, app, args)
   const { opCode, kind, op, path } = prepared
   const writer = new Writer()
-  prepared.body!(writer)
+  prepared.body(writer)
   const wire = typeof operation.wire === 'function' ? operation.wire(...args) : operation.wire
   return { opCode, kind, op, path, body: decode(wire.request as Type<TypeOf<W['request']>>, writer.toBytes()) }
 }
@@ -67,7 +68,7 @@ function resultOf<Args extends readonly unknown[], W extends WireOperation, Resu
   response: Type<Body>,
   body: Body,
 ): unknown {
-  return prepare(operation, app, args).result!(new Reader(encode(response, body)))
+  return prepare(operation, app, args).result(new Reader(encode(response, body)))
 }
 
 describe('create', () => {
@@ -192,7 +193,7 @@ describe('reads', () => {
 
   test('getData gives bytes in memory of their own', () => {
     const frame = encode(GetDataResponse, { data: Uint8Array.of(1, 2, 3), stat: wireStat })
-    const { data } = prepare(getData, app, ['/a']).result!(new Reader(frame)) as { data: Uint8Array<ArrayBuffer> }
+    const { data } = prepare(getData, app, ['/a']).result(new Reader(frame)) as { data: Uint8Array<ArrayBuffer> }
     expect(data.buffer.byteLength).toBe(3)
     frame.fill(0)
     expect(data).toEqual(Uint8Array.of(1, 2, 3))
@@ -256,7 +257,7 @@ describe('delete', () => {
       path: '/a',
       body: { path: '/app/a', version: -1 },
     })
-    expect(prepare(deleteNode, app, ['/a', {}]).result!(new Reader(new Uint8Array(0)))).toBeUndefined()
+    expect(prepare(deleteNode, app, ['/a', {}]).result(new Reader(new Uint8Array(0)))).toBeUndefined()
   })
 })
 
@@ -342,7 +343,7 @@ describe('whoAmI', () => {
     const prepared = prepare(whoAmI, app, [])
     const { opCode, kind, path } = prepared
     const writer = new Writer()
-    prepared.body!(writer)
+    prepared.body(writer)
     expect({ opCode, kind, path, bytes: writer.toBytes().length }).toEqual({
       opCode: OpCode.whoAmI,
       kind: 'read',
@@ -367,38 +368,34 @@ describe('checkWatches', () => {
       kind: 'neither',
       body: { path: '/app/a', type: 2 },
     })
-    expect(prepare(checkWatches, app, ['/a', 'Any']).result!(new Reader(new Uint8Array(0)))).toBe(true)
+    expect(prepare(checkWatches, app, ['/a', 'Any']).result(new Reader(new Uint8Array(0)))).toBe(true)
     expect(checkWatches.answers!.NoWatcher!()).toBe(false)
   })
 })
 
 describe('removeWatches', () => {
   test.each([
-    ['Children', 1, ['child'], []],
-    ['Data', 2, ['data'], []],
-    ['Any', 3, ['data', 'child'], ['persistent', 'recursive']],
-    ['Persistent', 4, [], ['persistent']],
-    ['PersistentRecursive', 5, [], ['recursive']],
-  ] as const)(
-    'removeWatches of %s has type %i, and opcode 18: 17 would leave the watch',
-    (type, number, tables, modes) => {
-      expect(requestOf(removeWatches, '/a', type)).toEqual({
-        opCode: 18,
-        kind: 'neither',
-        op: 'removeWatches',
-        path: '/a',
-        body: { path: '/app/a', type: number },
-      })
-      expect(removedWatches(type)).toEqual({ tables, modes })
-    },
-  )
+    ['Children', 1],
+    ['Data', 2],
+    ['Any', 3],
+    ['Persistent', 4],
+    ['PersistentRecursive', 5],
+  ] as const)('removeWatches of %s has type %i, and opcode 18: 17 would leave the watch', (type, number) => {
+    expect(requestOf(removeWatches, '/a', type)).toEqual({
+      opCode: 18,
+      kind: 'neither',
+      op: 'removeWatches',
+      path: '/a',
+      body: { path: '/app/a', type: number },
+    })
+  })
 
   test('removeWatches is content when the watch is gone already', () => {
     expect(Object.keys(removeWatches.answers!)).toEqual(['NoWatcher'])
   })
 
-  test.each(['any', '', 'toString', undefined, 3])('removedWatches refuses %j', (type) => {
-    const error = thrownBy(() => removedWatches(type as RemovableWatches))
+  test.each(['any', '', 'toString', undefined, 3])('removeWatches refuses the type %j', (type) => {
+    const error = thrownBy(() => checkedType(type as RemovableWatches))
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty('message', 'type must be one of Data, Children, Persistent, PersistentRecursive, Any')
   })

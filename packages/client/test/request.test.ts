@@ -1,9 +1,9 @@
 import { ErrorCode, OpCode, Reader, SetDataRequest, Writer } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { ErrorReply, Request } from '../src/session/requests/request.ts'
+import { ErrorReply } from '../src/operations/error-reply.ts'
 import { Segment } from '../src/session/requests/segment.ts'
 import { bodiesIn, requestsIn } from './support/machine-frames.ts'
-import { frameOf, own, read, watcher, write } from './support/made-requests.ts'
+import { frameOf, made, own, read, watcher, write } from './support/made-requests.ts'
 
 test('Request.send is one frame: the header with the xid, then the body', () => {
   expect(requestsIn(frameOf(read('/a'), 7))).toMatchObject([
@@ -23,7 +23,7 @@ test('Request.size is that of the frame without its length', () => {
 })
 
 test('Request without a body is a header', () => {
-  const close = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
+  const close = made({ op: 'close', opCode: OpCode.closeSession })
   expect(close.size).toBe(8)
   expect(requestsIn(frameOf(close, 3))).toMatchObject([{ xid: 3, name: 'closeSession' }])
 })
@@ -43,10 +43,10 @@ test('Request throws what its body throws, and writes nothing', () => {
 })
 
 test('Request begins unsent, never expires, has no answers, and settles no call', () => {
-  const request = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
+  const request = made({ op: 'close', opCode: OpCode.closeSession })
   expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity })
-  expect([request.answers, request.path]).toEqual([{}, undefined])
-  expect(request.watcher).toBeUndefined()
+  expect([request.answerFor(ErrorCode.NoNode), request.path]).toEqual([undefined, undefined])
+  expect(request.effect).toEqual({ type: 'none' })
   expect(request.fixedXid).toBeUndefined()
   expect(request.resolve(1)).toBeUndefined()
   expect(request.reject(new Error('unheard'))).toBeUndefined()
@@ -59,16 +59,14 @@ test('Request keeps its outcome', () => {
     opCode: OpCode.exists,
     kind: 'read',
     expiresAt: 5,
-    watcher: watcher('/a', 'exist'),
-    result: () => 'result',
-    answers: { NoNode: () => 'none' },
+    effect: { type: 'watch', watcher: watcher('/a', 'exist') },
     resolve: () => {},
     reject: () => {},
   } as const
-  const { op, path, opCode, kind, expiresAt, watcher: watching, answers, resolve, reject } = new Request(notified)
-  const { result, ...others } = notified
-  expect({ op, path, opCode, kind, expiresAt, watcher: watching, answers, resolve, reject }).toEqual(others)
-  expect(new Request(notified).result(new Reader(new Uint8Array(0)))).toBe(result())
+  const request = made({ ...notified, result: () => 'result', answers: { NoNode: () => 'none' } })
+  expect(request).toMatchObject(notified)
+  expect(request.result(new Reader(new Uint8Array(0)))).toBe('result')
+  expect(request.answerFor(ErrorCode.NoNode)!()).toBe('none')
 })
 
 test('Request keeps an xid with a meaning of its own', () => {

@@ -2,10 +2,10 @@
 // here at once, and the watch at the server if nothing else of this client needs it.
 import { type Chroot, noChroot } from '../chroot.ts'
 import { inJson } from '../in-json.ts'
-import { prepare } from '../operations/operation.ts'
+import type { WatchKind } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
 import type { SessionDriver } from '../session/driver/session-driver.ts'
-import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watches/watchers.ts'
+import type { OneShotWatcher, OneShotOutcome } from '../session/watches/watchers.ts'
 
 /** Something happened to a watched node. In JSON `zxid` is text, `0x…`. */
 export interface NodeEvent {
@@ -86,8 +86,8 @@ export class CallWatcher implements OneShotWatcher {
     const type = session.unwatch(this)
     try {
       if (type === undefined || session.connection === undefined) return session.notifyTaken()
-      const removes = { path: this.path, type }
-      const removed = session.call(prepare(removeWatches, noChroot, [this.path, type], { removes }), {})
+      const { path } = this
+      const removed = session.call(removeWatches, noChroot, [path, type], {}, { type: 'remove', path, watches: type })
       session.notifyTaken()
       await removed
     } catch (error) {

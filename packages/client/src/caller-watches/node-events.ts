@@ -6,9 +6,9 @@ import { EventQueue, OVER } from './event-queue.ts'
 import { inJson } from '../in-json.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { checkBoolean } from '../operations/arguments.ts'
-import { prepare } from '../operations/operation.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
+import type { WaitOptions } from '../session/driver/session-listener.ts'
 import type { SessionChain } from '../session-chain.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
 import { type CallOptions, checkCallOptions, optionNames } from '../call-options.ts'
@@ -175,7 +175,7 @@ export class PersistentWatch {
     if (watcher !== undefined) this.#session.unsubscribe(watcher)
   }
 
-  #add(waiting: CallOptions, isOwn = false): Promise<unknown> {
+  #add(waiting: WaitOptions): Promise<unknown> {
     const session = this.#session
     const watcher: PersistentWatcher = {
       path: this.#absolute,
@@ -184,7 +184,8 @@ export class PersistentWatch {
       notify: (outcome) => this.#deliver(outcome),
     }
     this.#watcher = watcher
-    return session.call(prepare(addWatch, this.#chroot, [this.#path], { persistent: watcher, isOwn }), waiting)
+    const effect = { type: 'addWatch', path: watcher.path, watcher, mode: undefined } as const
+    return session.call(addWatch, this.#chroot, [this.#path], waiting, effect)
   }
 
   #deliver(outcome: PersistentOutcome): void {
@@ -225,7 +226,7 @@ export class PersistentWatch {
     this.#session = current
     this.#missed = 'renewed'
     // The request has no timeout: only the loop waits for the answer.
-    const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
+    const added = this.#add({ timeout: Infinity, signal: this.#left.signal, isOwn: true })
     added.catch((error: unknown) => {
       if (this.#session.signal.aborted) this.#renew()
       else this.#fail(error)

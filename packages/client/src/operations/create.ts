@@ -43,7 +43,11 @@ type Wires = typeof operations.create2 | typeof operations.createContainer | typ
 
 export const create: Operation<Args, Wires, Created> = {
   name: 'create',
-  options: { known: optionNames('mode', 'acl', 'ttl', 'parents'), example: "{ mode: 'EPHEMERAL' }" },
+  options: {
+    known: optionNames('mode', 'acl', 'ttl', 'parents'),
+    inMulti: ['mode', 'acl', 'ttl'],
+    example: "{ mode: 'EPHEMERAL' }",
+  },
   // The reply to each of these has path and Stat.
   wire: (_path, _data, { mode }) => {
     if (mode === 'CONTAINER') return operations.createContainer
@@ -59,7 +63,7 @@ export const create: Operation<Args, Wires, Created> = {
   }),
 }
 
-export function toCreateRequest(
+function toCreateRequest(
   chroot: Chroot,
   path: string,
   data: Data = '',
@@ -79,12 +83,12 @@ export function toCreateRequest(
 
 export const isSequential = (mode: CreateMode | undefined): boolean => mode?.includes('_SEQUENTIAL') === true
 
-export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
+const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
 
 /** In ms, about 34 years: servers keep it in five bytes of ephemeralOwner (EphemeralType.TTL.maxValue). */
 const LONGEST_TTL = 2 ** 40 - 1
 
-export function checkTTL(ttl: number | undefined): bigint {
+function checkTTL(ttl: number | undefined): bigint {
   if (ttl === undefined) throw new TypeError('a mode with a TTL needs a ttl, in ms')
   if (Number.isInteger(ttl) && ttl >= 1 && ttl <= LONGEST_TTL) return BigInt(ttl)
   throw new RangeError(`ttl must be an integer from 1 to ${LONGEST_TTL} ms, not ${describe(ttl)}`)

@@ -12,7 +12,11 @@ export interface VersionOptions {
 type Args = [path: string, options: VersionOptions]
 
 /** The options of an operation that takes a version. */
-export const versionOption = { known: optionNames('version'), example: '{ version: 3 }' } as const
+export const versionOption = {
+  known: optionNames('version'),
+  inMulti: ['version'],
+  example: '{ version: 3 }',
+} as const
 
 export const deleteNode: Operation<Args, typeof operations.delete, void> = {
   name: 'delete',

@@ -1,6 +1,6 @@
 import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operations, ProtocolError } from '@zk/wire'
 import { needsOf } from './needs.ts'
-import { ErrorReply } from '../session/requests/request.ts'
+import { ErrorReply } from './error-reply.ts'
 import type { Operation } from './operation.ts'
 import { copyOf, encodeParts, type Op } from './ops.ts'
 

@@ -1,5 +1,4 @@
 import { OpCode, operationName, operations } from '@zk/wire'
-import type { Refusal } from '../session/requests/request-sizes.ts'
 
 /** Says which servers know an operation: the hint in an `Unimplemented` error. */
 export function needsOf(opCode: number): string | undefined {
@@ -16,15 +15,6 @@ export function needsOfLater(opCode: number): string | undefined {
 /** What servers need for a request of this size. */
 export function needsOfSize(size: number): string {
   return `it needs a jute.maxbuffer of ${size} bytes or more`
-}
-
-/** Why a request of this size was not sent. */
-export function needsOfRefused(bytes: number, { size, from, until }: Refusal, now: number): string {
-  const after = Math.ceil(until - now)
-  return (
-    `it has ${bytes} bytes and was not sent; sizes from ${from} on are tried again after ${after} ms, ` +
-    `because the last one that was refused had ${size} bytes`
-  )
 }
 
 const conditions: Readonly<Record<number, string>> = {

@@ -1,12 +1,14 @@
-// The operations for `multi` and `multiRead`.
+// The operations for `multi` and `multiRead`, made of the same descriptors as the calls.
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import { type Stat, toStat } from './stat.ts'
-import { checkKeys, versionIn, type Data, required, toBytes } from './arguments.ts'
-import { toNames } from './children.ts'
-import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.ts'
-import { type NodeData, toNodeData } from './data.ts'
-import type { VersionOptions } from './delete.ts'
+import type { Stat } from './stat.ts'
+import { checkKeys, type Data, required } from './arguments.ts'
+import { check } from './check.ts'
+import { getChildren, toNames } from './children.ts'
+import { create, type CreateOptions } from './create.ts'
+import { getData, type NodeData, setData } from './data.ts'
+import { deleteNode, type VersionOptions } from './delete.ts'
+import { type Operation, type WireOperation, wireOf } from './operation.ts'
 
 /** What every operation of a `multi` or a `multiRead` has. */
 interface Part<Result> {
@@ -36,94 +38,85 @@ export const op = {
    * Creates a node. The result has no Stat: servers before 3.7.2, and 3.8 servers before 3.8.2, answer a create2 inside a
    * multi like a create, without one (ZOOKEEPER-4026).
    */
-  create: (path: string, data?: Data, options: CreateOptions = {}): Op<{ readonly path: string }> => ({
-    kind: 'write',
-    path,
-    encode: (chroot) => {
-      checkKeys('op.create', options, createOptions, "{ mode: 'EPHEMERAL' }")
-      const request = toCreateRequest(chroot, path, data, options)
-      const { mode, ttl } = options
-      if (hasTTL(mode)) return { type: OpCode.createTTL, request: { ...request, ttl: checkTTL(ttl) } }
-      return { type: mode === 'CONTAINER' ? OpCode.createContainer : OpCode.create, request }
-    },
-    result: (result, chroot) => {
-      // A container, or a node with a TTL, is answered like a create2.
-      if (result.type !== OpCode.create && result.type !== OpCode.create2) throw unexpected(result)
-      return { path: chroot.relative(required(result.response.path, 'MultiResponse.path')) }
-    },
-  }),
+  create: (path: string, data?: Data, options: CreateOptions = {}): Op<{ readonly path: string }> =>
+    part('write', createPart, path, data, options),
 
   /**
    * Deletes a node. If it is missing, has children, or has another version, the whole multi fails. -1, the default, is any.
    */
-  delete: (path: string, options: VersionOptions = {}): Op<void> => ({
-    kind: 'write',
-    path,
-    encode: (chroot) => ({
-      type: OpCode.delete,
-      request: { path: chroot.absolute(path), version: versionOf('op.delete', options) },
-    }),
-    result: (result) => {
-      if (result.type !== OpCode.delete) throw unexpected(result)
-    },
-  }),
+  delete: (path: string, options: VersionOptions = {}): Op<void> => part('write', deleteNode, path, options),
 
   /** Sets the data of a node. The result is its new Stat. If it is missing or has another version, the whole multi fails. */
-  setData: (path: string, data: Data, options: VersionOptions = {}): Op<Stat> => ({
-    kind: 'write',
-    path,
-    encode: (chroot) => ({
-      type: OpCode.setData,
-      request: { path: chroot.absolute(path), data: toBytes(data), version: versionOf('op.setData', options) },
-    }),
-    result: (result) => {
-      if (result.type !== OpCode.setData) throw unexpected(result)
-      return toStat(result.response.stat)
-    },
-  }),
+  setData: (path: string, data: Data, options: VersionOptions = {}): Op<Stat> =>
+    part('write', setData, path, data, options),
 
   /** Checks a node, and changes nothing. If the node is missing or has another version, the whole multi fails. */
-  check: (path: string, options: VersionOptions = {}): Op<void> => ({
-    kind: 'write',
-    path,
-    encode: (chroot) => ({
-      type: OpCode.check,
-      request: { path: chroot.absolute(path), version: versionOf('op.check', options) },
-    }),
-    result: (result) => {
-      if (result.type !== OpCode.check) throw unexpected(result)
-    },
-  }),
+  check: (path: string, options: VersionOptions = {}): Op<void> => part('write', check, path, options),
 
   /** Reads the data of a node, in a `multiRead`. */
-  getData: (path: string): ReadOp<NodeData> => ({
-    kind: 'read',
-    path,
-    encode: (chroot) => ({ type: OpCode.getData, request: { path: chroot.absolute(path), watch: false } }),
-    result: (result) => {
-      if (result.type !== OpCode.getData) throw unexpected(result)
-      return toNodeData(result.response)
-    },
-  }),
+  getData: (path: string): ReadOp<NodeData> => part('read', getData, path),
 
   /** Reads the names of the children, in no particular order, in a `multiRead`. The result has no Stat of the parent. */
-  getChildren: (path: string): ReadOp<string[]> => ({
-    kind: 'read',
-    path,
-    encode: (chroot) => ({ type: OpCode.getChildren, request: { path: chroot.absolute(path), watch: false } }),
-    result: (result) => {
-      if (result.type !== OpCode.getChildren) throw unexpected(result)
-      return toNames(result.response.children, 'GetChildrenResponse.children')
-    },
+  getChildren: (path: string): ReadOp<string[]> => part('read', getChildrenPart, path),
+}
+
+/** The part of a multi that an operation can be. It is encoded like the call, but its answer may be shorter. */
+interface PartOf<Args extends readonly unknown[], Result> extends Pick<
+  Operation<Args, WireOperation, unknown>,
+  'name' | 'options' | 'wire'
+> {
+  encode(chroot: Chroot, ...args: Args): unknown
+  /** The types of the answers. @default the type of the part */
+  readonly answeredBy?: readonly number[]
+  result(response: never, chroot: Chroot): Result
+}
+
+/** A container, or a node with a TTL, is answered like a create2. */
+const createPart = {
+  ...create,
+  answeredBy: [OpCode.create, OpCode.create2],
+  result: ({ path }: { readonly path: string | null }, chroot: Chroot) => ({
+    path: chroot.relative(required(path, 'MultiResponse.path')),
   }),
 }
 
-const createOptions = ['mode', 'acl', 'ttl']
-const versionOptions = ['version']
+const getChildrenPart = {
+  ...getChildren,
+  result: ({ children }: { readonly children: readonly (string | null)[] | null }) =>
+    toNames(children, 'GetChildrenResponse.children'),
+}
 
-function versionOf(name: string, options: VersionOptions): number {
-  checkKeys(name, options, versionOptions, '{ version: 3 }')
-  return versionIn(options)
+/** The types of parts that have other opcodes than their calls: their answers have no Stat. */
+const typesInMulti: Readonly<Record<number, number>> = {
+  [OpCode.create2]: OpCode.create,
+  [OpCode.getChildren2]: OpCode.getChildren,
+}
+
+function part<Kind extends 'write' | 'read', Args extends readonly [path: string, ...unknown[]], Result>(
+  kind: Kind,
+  operation: PartOf<Args, Result>,
+  ...args: Args
+): Part<Result> & { readonly kind: Kind } {
+  const { name, options, answeredBy } = operation
+  const typeOf = () => {
+    const { opCode } = wireOf(operation, args)
+    return typesInMulti[opCode] ?? opCode
+  }
+  return {
+    kind,
+    path: args[0],
+    encode: (chroot) => {
+      if (options !== undefined) checkKeys(`op.${name}`, args.at(-1) as object, options.inMulti, options.example)
+      const request = operation.encode(chroot, ...args)
+      return { type: typeOf(), request } as MultiOp
+    },
+    result: ({ type, response }, chroot) => {
+      if (answeredBy === undefined ? type === typeOf() : answeredBy.includes(type)) {
+        return operation.result(response as never, chroot)
+      }
+      throw new ProtocolError(`a multi was answered with a result of type ${type} where another was asked for`)
+    },
+  }
 }
 
 /** Copies the list: the caller may change its list before the reply arrives. Throws a `TypeError` if this is no list. */
@@ -145,8 +138,4 @@ export function encodeParts(
     }
     return each.encode(chroot)
   })
-}
-
-function unexpected({ type }: MultiResult): ProtocolError {
-  return new ProtocolError(`a multi was answered with a result of type ${type} where another was asked for`)
 }

@@ -1,31 +1,15 @@
 import { operations, WatcherType } from '@zk/wire'
-import type { WatchMode, WatchTable } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
 /** Which watches of a path: one-shot watches on its data (and existence) or on its children, persistent watches, or all. */
 export type RemovableWatches = WatcherType
 
-/** What a type includes: tables of one-shot watches, and modes of persistent watches. */
-export interface Removed {
-  readonly tables: readonly WatchTable[]
-  readonly modes: readonly WatchMode[]
-}
-
-const removed: Record<RemovableWatches, Removed> = {
-  Data: { tables: ['data'], modes: [] },
-  Children: { tables: ['child'], modes: [] },
-  Persistent: { tables: [], modes: ['persistent'] },
-  PersistentRecursive: { tables: [], modes: ['recursive'] },
-  Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
-}
-
-/** Returns what a type includes. Throws as `checkedType` does. */
-export const removedWatches = (type: RemovableWatches): Removed => removed[checkedType(type)]
+const removable = ['Data', 'Children', 'Persistent', 'PersistentRecursive', 'Any'] satisfies RemovableWatches[]
 
 /** Returns the type. Throws a `TypeError` for any other value. */
 export function checkedType(type: RemovableWatches): RemovableWatches {
-  if (Object.hasOwn(removed, type)) return type
-  throw new TypeError(`type must be one of ${Object.keys(removed).join(', ')}`)
+  if (Object.hasOwn(WatcherType, type)) return type
+  throw new TypeError(`type must be one of ${removable.join(', ')}`)
 }
 
 type Args = [path: string, type: RemovableWatches]

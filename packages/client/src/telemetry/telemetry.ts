@@ -97,8 +97,7 @@ export class Telemetry {
   called(request: Request, session: SessionInfo): void {
     this.#counts.requests.called++
     if (!tracesRequests()) return
-    const { op, path } = request
-    const paths = request.paths?.()
+    const { op, path, paths } = request
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
     request.trace = { op, path, paths, ...place(session), ...open }
     traceCall(request.trace)

@@ -1,6 +1,6 @@
 import { type SetWatches, SyncResponse, type TypeOf } from '@zk/wire'
 import { expect, test } from 'vitest'
-import type { Credential } from '../../src/session/requests/credentials.ts'
+import type { Credential } from '../../src/operations/add-auth.ts'
 import { authReply, namesIn, passwd, pingReply, requestsIn, SESSION_ID } from '../support/machine-frames.ts'
 import { read, sync, watcher, write } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'

@@ -1,8 +1,7 @@
-import { OpCode, SetDataResponse } from '@zk/wire'
+import { SetDataResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { Request } from '../../src/session/requests/request.ts'
 import { connectReply, namesIn, pingReply } from '../support/machine-frames.ts'
-import { read, watcher, write } from '../support/made-requests.ts'
+import { adding, read, watcher, write } from '../support/made-requests.ts'
 import { wireStat } from '../support/stat.ts'
 import { replyFrame } from '../support/frames.ts'
 import { broken, connect, connected, lost, machineOf, nameOf, rejectionOf, typesOf } from './machines.ts'
@@ -13,8 +12,7 @@ test('SessionMachine.close sends closeSession behind all that was called, takes 
   expect(machine.close(0)).toEqual([])
   const late = read('/late')
   expect(rejectionOf(machine.submit(late), late)).toMatchObject({ code: 'Closed' })
-  const credential = new Request({ op: 'addAuth', opCode: OpCode.auth, kind: 'neither' })
-  expect(typesOf(machine.authenticate({ scheme: 'x', auth: new Uint8Array(0) }, credential))).toEqual(['reject'])
+  expect(typesOf(machine.submit(adding({ scheme: 'x', auth: new Uint8Array(0) })))).toEqual(['reject'])
   expect(namesIn(machine.transmit(0))).toEqual(['setData /a', 'closeSession'])
   machine.received(replyFrame({ xid: 1 }, SetDataResponse, { stat: wireStat }), 1)
   const outputs = machine.received(replyFrame({ xid: 2 }), 1)

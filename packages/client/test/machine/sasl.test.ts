@@ -12,9 +12,8 @@ import {
 import { describe, expect, test } from 'vitest'
 import { KeeperError } from '../../src/index.ts'
 import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
-import { Request } from '../../src/session/requests/request.ts'
 import { authReply, namesIn } from '../support/machine-frames.ts'
-import { read, write } from '../support/made-requests.ts'
+import { adding, read, write } from '../support/made-requests.ts'
 import { replyFrame } from '../support/frames.ts'
 import {
   authenticating,
@@ -71,10 +70,7 @@ describe('SessionMachine with SASL', () => {
   test('SessionMachine holds everything else back until SASL is through: credentials, then watches, then requests', () => {
     const machine = authenticating()
     machine.submit(read('/a'))
-    machine.authenticate(
-      { scheme: 'ip', auth: bytes('') },
-      new Request({ op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }),
-    )
+    machine.submit(adding({ scheme: 'ip', auth: bytes('') }))
     machine.submit(write('/b'))
     expect(machine.transmit(1)).toBeUndefined()
     machine.received(answer(1, 'fine'), 2)

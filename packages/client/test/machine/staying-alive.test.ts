@@ -1,7 +1,7 @@
 import { concat, GetDataResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { namesIn, pingReply } from '../support/machine-frames.ts'
-import { read, write } from '../support/made-requests.ts'
+import { adding, read, write } from '../support/made-requests.ts'
 import { wireStat } from '../support/stat.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, rejectionOf, typesOf } from './machines.ts'
@@ -46,12 +46,12 @@ test('SessionMachine counts two requests of one segment as two touches, and cred
   const machine = connected()
   machine.submit(read('/a'))
   machine.submit(read('/b'))
-  machine.authenticate({ scheme: 'digest', auth: new Uint8Array() }, read())
+  machine.submit(adding({ scheme: 'digest', auth: new Uint8Array() }))
   expect(namesIn(machine.transmit(5_000))).toEqual(['auth', 'getData /a', 'getData /b'])
   expect(machine.touchesSent).toBe(2)
   for (const xid of [1, 2])
     machine.received(replyFrame({ xid }, GetDataResponse, { data: null, stat: wireStat }), 5_010)
-  machine.authenticate({ scheme: 'digest', auth: new Uint8Array() }, read())
+  machine.submit(adding({ scheme: 'digest', auth: new Uint8Array() }))
   expect(namesIn(machine.transmit(9_000))).toEqual(['auth'])
   expect(machine.touchesSent).toBe(2)
   expect(machine.deadline()).toBe(15_000)

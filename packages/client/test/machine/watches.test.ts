@@ -181,18 +181,18 @@ test.each([
   expect([each.phase, each.kind]).toEqual([phase, then])
 })
 
-test('WatchManager.take takes and notifies all from the tables named, those only asked for too', () => {
+test('WatchManager.take takes and notifies all watchers of a type, also those not set yet', () => {
   const machine = connected()
   const [data, child, asked] = [watcher('/a', 'data'), watcher('/a', 'child'), watcher('/a', 'data')]
   for (const each of [data, child]) machine.submit(read('/a', { watcher: each }))
   machine.transmit(0)
   for (const xid of [1, 2]) machine.received(replyFrame({ xid }), 1)
   machine.submit(read('/a', { watcher: asked }))
-  expect(machine.pipeline.watches.take('/a', ['data'], [])).toBe(true)
+  expect(machine.pipeline.watches.take('/a', 'Data')).toBe(true)
   expect(watchersOf(machine.takeOutputs())).toEqual([data, asked])
-  expect(machine.pipeline.watches.take('/a', ['data', 'child'], [])).toBe(true)
+  expect(machine.pipeline.watches.take('/a', 'Any')).toBe(true)
   expect(watchersOf(machine.takeOutputs())).toEqual([child])
-  expect(machine.pipeline.watches.take('/a', ['data', 'child'], [])).toBe(false)
+  expect(machine.pipeline.watches.take('/a', 'Any')).toBe(false)
   // The reply comes later: the removal behind it has taken the watch off the server by then.
   machine.transmit(1)
   machine.received(replyFrame({ xid: 3 }), 2)

@@ -4,8 +4,7 @@ import { ExistsResponse, GetDataResponse, KeeperState, MultiResponse, OpCode, Re
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { op } from '../../src/index.ts'
 import { RequestQueue } from '../../src/session/requests/request-queue.ts'
-import { Request } from '../../src/session/requests/request.ts'
-import { sendFrom } from '../support/made-requests.ts'
+import { made, sendFrom } from '../support/made-requests.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const anomalies: unknown[] = []
@@ -119,9 +118,7 @@ describe('An event that this version does not know', () => {
 describe('xids', () => {
   test('RequestQueue goes on with 1 behind 2^31-2, and keeps the order (W28)', () => {
     const queue = new RequestQueue(2 ** 31 - 3)
-    const requests = ['/a', '/b', '/c', '/d'].map(
-      (path) => new Request({ op: 'sync', path, opCode: OpCode.sync, kind: 'neither' }),
-    )
+    const requests = ['/a', '/b', '/c', '/d'].map((path) => made({ op: 'sync', path, opCode: OpCode.sync }))
     for (const request of requests) queue.enqueue(request)
     const frames = sendFrom(queue, 0, Infinity)
     expect(frames.map((frame) => decode(RequestHeader, frame.subarray(4)).xid)).toEqual([

@@ -1,41 +1,99 @@
-import { setWatchesRequests } from '@zk/wire'
-import { GetDataRequest, OpCode, SetDataRequest, SyncRequest, type Writer } from '@zk/wire'
+// Requests that are made by hand.
+import {
+  type ErrorName,
+  GetDataRequest,
+  OpCode,
+  operationName,
+  operations,
+  type Reader,
+  SetDataRequest,
+  setWatchesRequests,
+  SyncRequest,
+  type Writer,
+} from '@zk/wire'
+import type { Chroot } from '../../src/chroot.ts'
+import { addAuth, type Credential } from '../../src/operations/add-auth.ts'
+import { type Operation, type WireOperation, wireOf } from '../../src/operations/operation.ts'
 import { setWatchesRequest } from '../../src/session/requests/internal-requests.ts'
 import { Request, type RequestInit } from '../../src/session/requests/request.ts'
 import type { RequestQueue } from '../../src/session/requests/request-queue.ts'
 import { Segment } from '../../src/session/requests/segment.ts'
 import type { OneShotWatcher, OneShotOutcome, WatchKind } from '../../src/session/watches/watchers.ts'
 
-type Given = Partial<RequestInit>
+interface Given extends Partial<RequestInit> {
+  readonly op?: string
+  readonly opCode?: number
+  readonly body?: (writer: Writer) => void
+  /** Takes the body of the reply. */
+  readonly result?: (body: Reader) => unknown
+  readonly answers?: Partial<Record<ErrorName, () => unknown>>
+  /** For a read that sets a watch. */
+  readonly watcher?: OneShotWatcher
+}
+
+export function made({ op = 'close', opCode = OpCode.closeSession, ...given }: Given, writer?: Writer): Request {
+  const { body = () => {}, result, answers, watcher, ...init } = given
+  const wire: WireOperation = {
+    ...operations[operationName(opCode)!],
+    request: { name: op, minSize: 0, read: () => undefined, write: body },
+    response: { name: op, minSize: 0, read: (reader) => reader, write: () => {} },
+  }
+  const operation = { name: op, answers, ...(result && { result: (reader: unknown) => result(reader as Reader) }) }
+  const effect = watcher && { effect: { type: 'watch', watcher } as const }
+  return new Request({ operation, wire, ...effect, ...init }, writer)
+}
+
+/** The request of a call: `body` is what follows the header. */
+export function prepare<Args extends readonly unknown[], W extends WireOperation, Result>(
+  operation: Operation<Args, W, Result>,
+  chroot: Chroot,
+  args: Args,
+) {
+  const [path] = args
+  const value = operation.encode(chroot, ...args)
+  const request = new Request({
+    operation,
+    wire: wireOf(operation, args),
+    value,
+    path: typeof path === 'string' ? path : undefined,
+    chroot,
+  })
+  const { op, opCode, kind } = request
+  return {
+    op,
+    opCode,
+    kind,
+    path: request.path,
+    body: (writer: Writer) => writer.raw(frameOf(request, 1).subarray(HEADERS)),
+    result: (reader: Reader) => request.result(reader),
+  }
+}
+
+/** The bytes of the length and the header of a frame. */
+const HEADERS = 12
+
+/** A request that adds this credential. */
+export function adding(credential: Credential, expiresAt = Infinity): Request {
+  const effect = { type: 'addAuth', credential } as const
+  const value = { type: 0, ...credential }
+  return new Request({ operation: addAuth, wire: operations.auth, value, effect, expiresAt })
+}
 
 /** A read of `path`. */
 export function read(path = '/read', given: Given = {}, writer?: Writer): Request {
-  const prepared: RequestInit = {
-    op: 'getData',
-    path,
-    opCode: OpCode.getData,
-    kind: 'read',
-    body: (body) => GetDataRequest.write(body, { path, watch: given.watcher !== undefined }),
-    ...given,
-  }
-  return new Request(prepared, prepared, writer)
+  const body = (writer: Writer) => GetDataRequest.write(writer, { path, watch: given.watcher !== undefined })
+  return made({ op: 'getData', path, opCode: OpCode.getData, body, ...given }, writer)
 }
 
 export function write(path = '/write', given: Given = {}): Request {
-  return new Request({
-    op: 'setData',
-    path,
-    opCode: OpCode.setData,
-    kind: 'write',
-    body: (writer) => SetDataRequest.write(writer, { path, data: new Uint8Array(0), version: -1 }),
-    ...given,
-  })
+  const body = (writer: Writer) => SetDataRequest.write(writer, { path, data: new Uint8Array(0), version: -1 })
+  return made({ op: 'setData', path, opCode: OpCode.setData, body, ...given })
 }
 
 /** One that is neither. */
 export function sync(path = '/sync', given: Given = {}): Request {
-  const body: RequestInit['body'] = (writer) => SyncRequest.write(writer, { path })
-  return read(path, { op: 'sync', opCode: OpCode.sync, kind: 'neither', body, ...given })
+  const body = (writer: Writer) => SyncRequest.write(writer, { path })
+  return made({ op: 'sync', path, opCode: OpCode.sync, body, ...given })
 }
 
 /** What the queue sends now: the bytes of each frame. */

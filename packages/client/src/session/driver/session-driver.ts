@@ -5,11 +5,13 @@ import { expectedBy } from '../../call-options.ts'
 import { type ConnectAttempt, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { hex } from '../../hex.ts'
 import { inspected } from '../../inspected.ts'
+import type { Chroot } from '../../chroot.ts'
+import type { ErrorReply } from '../../operations/error-reply.ts'
+import { type ErrorContext, type Operation, type WireOperation, wireOf } from '../../operations/operation.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { Timer } from './timer.ts'
-import type { Credential } from '../requests/credentials.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Connection, Session } from '../../session.ts'
@@ -24,9 +26,9 @@ import { SerialExecutor } from './serial-executor.ts'
 import { SessionMachine } from '../protocol/session-machine.ts'
 import type { Output } from '../protocol/output.ts'
 import { lastRequest } from '../requests/internal-requests.ts'
-import type { OneShotWatcher, PersistentWatcher, WatchMode, WatchTable } from '../watches/watchers.ts'
+import type { OneShotWatcher, PersistentWatcher } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
-import { type ErrorContext, type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
+import { type Effect, NO_EFFECT, Request, tooLarge } from '../requests/request.ts'
 import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
@@ -166,19 +168,45 @@ export class SessionDriver implements Session {
     return this.#machine.pipeline.flow
   }
 
-  /** Makes a request, and queues it at once. Settles with the result of the request. */
-  call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+  /** Makes a request, and queues it at once. Settles with the result of the request. Throws for invalid arguments. */
+  call<Args extends readonly unknown[], W extends WireOperation, Result>(
+    operation: Operation<Args, W, Result>,
+    chroot: Chroot,
+    args: Args,
+    waiting: WaitOptions,
+    effect: Effect = NO_EFFECT,
+  ): Promise<Exclude<Result, ErrorReply>> {
+    const value = operation.encode(chroot, ...args)
+    const wire = wireOf(operation, args)
     return new Promise((resolve, reject) => {
-      const request = this.#request(prepared, waiting, resolve, reject)
-      if (request !== undefined) this.#begin(request, this.#machine.submit(request))
-    })
-  }
-
-  /** Sends a credential now, and again at the beginning of every later connection. */
-  authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const request = this.#request(prepared, waiting, resolve, reject)
-      if (request !== undefined) this.#begin(request, this.#machine.authenticate(credential, request))
+      const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled, isOwn } = waiting
+      if (signal?.aborted) return reject(reasonOf(signal))
+      const calledAt = this.#now()
+      const [path] = args
+      const request = new Request(
+        {
+          operation,
+          wire,
+          value,
+          path: typeof path === 'string' ? path : undefined,
+          chroot,
+          effect,
+          isOwn,
+          calledAt,
+          expiresAt: calledAt + timeout,
+          repeatThrottled,
+          expected: expectedBy(waiting),
+          resolve: resolve as (value: unknown) => void,
+          reject,
+        },
+        this.#writer,
+      )
+      if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
+      if (signal !== undefined) this.#abandonOnAbort(request, signal)
+      const outputs = this.#machine.submit(request)
+      // The request is queued by now, so calls of diagnostics subscribers come behind it.
+      this.telemetry.called(request, this)
+      this.#run(outputs)
     })
   }
 
@@ -188,11 +216,11 @@ export class SessionDriver implements Session {
   }
 
   /**
-   * Removes the watchers of a path (the server's path): one-shot watchers in these tables, persistent watchers of these modes.
-   * False if there were none. `notifyTaken` must follow.
+   * Removes the watchers of a path (the server's path) whose watches are of this type. False if there were none. `notifyTaken`
+   * must follow.
    */
-  takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
-    return this.#machine.pipeline.watches.take(path, tables, modes)
+  takeWatchers(path: string, type: WatcherType): boolean {
+    return this.#machine.pipeline.watches.take(path, type)
   }
 
   /** Notifies the watchers that `unwatch` and `takeWatchers` have removed. */
@@ -252,36 +280,6 @@ export class SessionDriver implements Session {
       // Code that relies on the session must stop now: servers execute a close before its answer arrives.
       this.#abort('Closed')
     })
-  }
-
-  /** Makes a request. Returns undefined if it was settled at once. No closure is made, as each call would pay for it. */
-  #request(
-    prepared: PreparedRequest,
-    waiting: WaitOptions,
-    resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
-  ): Request | undefined {
-    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
-    if (signal?.aborted) {
-      reject(reasonOf(signal))
-      return undefined
-    }
-    const calledAt = this.#now()
-    const expected = expectedBy(waiting)
-    const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
-    const request = new Request(prepared, call, this.#writer)
-    if (request.size > this.#maxRequestSize) {
-      reject(tooLarge(request, this.#maxRequestSize))
-      return undefined
-    }
-    if (signal !== undefined) this.#abandonOnAbort(request, signal)
-    return request
-  }
-
-  /** Tells diagnostics subscribers. The request is queued by now, so their calls come behind it. */
-  #begin(request: Request, outputs: readonly Output[]): void {
-    this.telemetry.called(request, this)
-    this.#run(outputs)
   }
 
   #abandonOnAbort(request: Request, signal: AbortSignal): void {

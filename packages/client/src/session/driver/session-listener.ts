@@ -20,6 +20,8 @@ export interface WaitOptions {
   /** The longest wait, in ms from now. */
   readonly timeout?: number | undefined
   readonly repeatThrottled?: boolean | undefined
+  /** See `Request.isOwn`. */
+  readonly isOwn?: boolean | undefined
 }
 
 export interface DriverConfig {

@@ -1,4 +1,4 @@
-import type { Credential } from '../requests/credentials.ts'
+import type { Credential } from '../../operations/add-auth.ts'
 import type { SessionCredentials } from './detached-session.ts'
 import type { FlowLimits } from '../requests/flow.ts'
 import type { Names } from '../servers/names.ts'

@@ -2,7 +2,6 @@
 // or random source. Its methods are in this order: calls of the caller, reports of the driver, actions that are due.
 import { formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
 import { KeeperError, madePrintable } from '../../errors.ts'
-import type { Credential } from '../requests/credentials.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines, throttlePause } from './deadlines.ts'
 import { RequestPipeline } from '../requests/request-pipeline.ts'
@@ -16,7 +15,8 @@ import { type Incoming, isTlsAlert, readIncoming, REPLY_HEADER_SIZE } from './in
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeOtherSession, closeSessionRequest, pings } from '../requests/internal-requests.ts'
-import type { ErrorContext, Request } from '../requests/request.ts'
+import type { ErrorContext } from '../../operations/operation.ts'
+import type { Request } from '../requests/request.ts'
 import { Segment } from '../requests/segment.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
 import { StaticHostProvider } from '../servers/static-host-provider.ts'
@@ -130,11 +130,6 @@ export class SessionMachine {
 
   submit(request: Request): readonly Output[] {
     this.pipeline.submit(request)
-    return this.takeOutputs()
-  }
-
-  authenticate(credential: Credential, request: Request): readonly Output[] {
-    this.pipeline.authenticate(credential, request)
     return this.takeOutputs()
   }
 

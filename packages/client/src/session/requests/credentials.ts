@@ -1,15 +1,9 @@
 // The credentials of a client, which are sent first on every connection. Servers do not keep the order between answers to
 // credentials and answers to other requests, so answers to credentials have a queue of their own.
 import { AuthPacket, encodeFrame, OpCode, RequestHeader, Xid } from '@zk/wire'
-import type { Request } from './request.ts'
+import type { Credential } from '../../operations/add-auth.ts'
 import { Fifo } from './fifo.ts'
-
-export interface Credential {
-  /** 'digest', 'ip', 'x509' … */
-  readonly scheme: string
-  /** The credential in the form of the scheme; `user:password` for 'digest'. */
-  readonly auth: Uint8Array
-}
+import type { Request } from './request.ts'
 
 export class Credentials {
   readonly #credentials: Credential[]

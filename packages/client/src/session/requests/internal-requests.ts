@@ -1,21 +1,16 @@
 // Requests that the session sends for itself, without a call.
 import {
-  AddWatchRequest,
   ConnectRequest,
   encodeFrame,
-  ErrorResponse,
   OpCode,
   operations,
-  RemoveWatchesRequest,
   RequestHeader,
-  SyncRequest,
-  SyncResponse,
   type TypeOf,
   type WatchesRequest,
   WatcherType,
   Xid,
 } from '@zk/wire'
-import { addWatchModes, type Removal, Request } from './request.ts'
+import { addWatchModes, Request } from './request.ts'
 import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 
 const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
@@ -35,85 +30,63 @@ export const closeOtherSession = encodeFrame((writer) =>
   RequestHeader.write(writer, { xid: 1, type: OpCode.closeSession }),
 )
 
+/** `done` is called when the server has set the watches. */
 export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
-  const { request: type } = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
   return new Request({
-    op: 'setWatches',
-    opCode,
+    operation: { name: 'setWatches', ...(done === undefined ? {} : { result: done }) },
+    wire: opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2,
+    value: request,
     kind: 'connection',
     xid: Xid.setWatches,
-    body: (writer) => type.write(writer, request),
-    ...(done === undefined ? {} : { result: done }),
   })
 }
 
 /** A sync: the server applies everything that is committed now before it answers later requests. */
 export function syncRequest(done: () => void): Request {
-  return new Request({
-    op: 'sync',
-    opCode: OpCode.sync,
-    kind: 'connection',
-    body: (writer) => SyncRequest.write(writer, { path: '/' }),
-    result: (reader) => {
-      SyncResponse.read(reader)
-      done()
-    },
-  })
+  const operation = { name: 'sync', result: done }
+  return new Request({ operation, wire: operations.sync, value: { path: '/' }, kind: 'connection' })
 }
 
 export function closeSessionRequest(): Request {
-  return new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
+  return new Request({ operation: { name: 'close' }, wire: operations.closeSession })
 }
 
 /** The last request of a session that is left, not closed: a sync. When it is answered, all requests before it are. */
 export function lastRequest(): Request {
-  return new Request({
-    op: 'detach',
-    opCode: OpCode.sync,
-    kind: 'neither',
-    body: (writer) => SyncRequest.write(writer, { path: '/' }),
-  })
+  return new Request({ operation: { name: 'detach' }, wire: operations.sync, value: { path: '/' } })
 }
 
 /** Removes a watch for which no watcher is left. It may have fired meanwhile, so NoWatcher is no failure. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
-  return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
+  return removalRequest(path, table === 'child' ? 'Children' : 'Data')
 }
 
 /** Removes all watches of a path. Not all servers can remove persistent watches alone. */
 export function clearWatchesRequest(path: string): Request {
-  return removalRequest({ path, type: 'Any' })
+  return removalRequest(path, 'Any')
 }
 
 /** Removes the persistent watch of this mode, from 3.9 on. Older servers answer MarshallingError: they keep one watch only. */
 export function dropModeRequest(path: string, mode: WatchMode): Request {
-  return removalRequest({ path, type: mode === 'persistent' ? 'Persistent' : 'PersistentRecursive' })
+  return removalRequest(path, mode === 'persistent' ? 'Persistent' : 'PersistentRecursive')
 }
 
-export function removalRequest(removes: Removal): Request {
-  const { path, type } = removes
-  return new Request({
-    op: 'removeWatches',
-    path,
-    opCode: OpCode.removeWatches,
-    kind: 'connection',
-    body: (writer) => RemoveWatchesRequest.write(writer, { path, type: WatcherType[type] }),
-    removes,
-    answers: { NoWatcher: () => undefined, MarshallingError: () => undefined },
-  })
+const removal = { name: 'removeWatches', answers: { NoWatcher: () => undefined, MarshallingError: () => undefined } }
+
+export function removalRequest(path: string, watches: WatcherType): Request {
+  const value = { path, type: WatcherType[watches] }
+  const effect = { type: 'remove', path, watches } as const
+  return new Request({ operation: removal, wire: operations.removeWatches, value, path, kind: 'connection', effect })
 }
 
 /** Changes the mode of an existing watch. */
-export function addWatchRequest(path: string, mode: WatchMode, done: () => void): Request {
+export function addWatchRequest(path: string, mode: WatchMode): Request {
   return new Request({
-    op: 'addWatch',
+    operation: { name: 'addWatch' },
+    wire: operations.addWatch,
+    value: { path, mode: addWatchModes[mode] },
     path,
-    opCode: OpCode.addWatch,
     kind: 'connection',
-    body: (writer) => AddWatchRequest.write(writer, { path, mode: addWatchModes[mode] }),
-    result: (reader) => {
-      ErrorResponse.read(reader)
-      done()
-    },
+    effect: { type: 'addWatch', path, watcher: undefined, mode },
   })
 }

@@ -1,16 +1,18 @@
 // The requests, credentials and watches of a session, and the replies to them. They outlive connections and end with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
-import { needsOf, needsOfLater, needsOfRefused, needsOfSize } from '../../operations/needs.ts'
-import { Credentials, type Credential } from './credentials.ts'
+import { ErrorReply } from '../../operations/error-reply.ts'
+import { needsOf, needsOfLater, needsOfSize } from '../../operations/needs.ts'
+import type { ErrorContext } from '../../operations/operation.ts'
+import { Credentials } from './credentials.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Flow } from './flow.ts'
 import type { Incoming } from '../protocol/incoming.ts'
 import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
 import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
-import { type Closed, RequestSizes } from './request-sizes.ts'
-import { type ErrorContext, ErrorReply, type Removal, type Request } from './request.ts'
+import { type Closed, needsOfRefused, RequestSizes } from './request-sizes.ts'
+import type { Removal, Request } from './request.ts'
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
 import type { OneShotWatcher } from '../watches/watchers.ts'
@@ -61,7 +63,7 @@ export class RequestPipeline {
       // After `close` no removal is sent any more, and servers delete the ephemeral nodes, of which events may come.
       isUnsettled: (path) =>
         context.refusal() !== undefined ||
-        this.#queue.has(({ removes }) => removes?.path === path) ||
+        this.#queue.has(({ effect }) => effect.type === 'remove' && effect.path === path) ||
         this.#queue.hasSent(setsWatches),
     })
   }
@@ -94,20 +96,15 @@ export class RequestPipeline {
   submit(request: Request): void {
     const refusal = this.#context.refusal()
     if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
-    const { size, calledAt = Infinity } = request
+    const { effect, size, calledAt = Infinity } = request
+    if (effect.type === 'addAuth') return this.#credentials.add(effect.credential, request)
     const needs = this.#refusalOf(size, calledAt)
     if (needs !== undefined) return this.#refuseAtOnce(request, 'RequestTooLarge', { needs })
     // A removal of watches is always accepted: otherwise the watches would stay at the server.
-    const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
+    const mayWait = request.isOwn || effect.type === 'remove' || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#refuseAtOnce(request, 'QueueFull')
     this.#queue.enqueue(request)
     this.watches.add(request)
-  }
-
-  authenticate(credential: Credential, request: Request): void {
-    const refusal = this.#context.refusal()
-    if (refusal !== undefined) return this.#refuseAtOnce(request, refusal)
-    this.#credentials.add(credential, request)
   }
 
   /** Accepts one last request, and none after it. */
@@ -119,12 +116,13 @@ export class RequestPipeline {
   /** The caller does not wait any more. False if the request was already settled. */
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
+    const { effect } = request
     const wasUnsent = request.phase.name === 'unsent'
-    if (wasUnsent && request.removes !== undefined) this.#removeWithoutCaller(request, request.removes)
+    if (wasUnsent && effect.type === 'remove') this.#removeWithoutCaller(request, effect)
     const abandoned = this.#queue.abandon(request)
     if (!abandoned) return false
-    if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
-    this.watches.unsubscribe(request.persistent)
+    if (wasUnsent && effect.type === 'watch') this.#giveUp(effect.watcher)
+    if (effect.type === 'addWatch') this.watches.unsubscribe(effect.watcher)
     return true
   }
 
@@ -132,8 +130,8 @@ export class RequestPipeline {
    * Removes the watches without the caller, because their watchers were already notified. The new request takes the place of
    * the caller's request, since it must not remove the watches of later requests.
    */
-  #removeWithoutCaller(request: Request, removes: Removal): void {
-    const own = removalRequest(removes)
+  #removeWithoutCaller(request: Request, { path, watches }: Removal): void {
+    const own = removalRequest(path, watches)
     if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
   }
 
@@ -303,15 +301,16 @@ export class RequestPipeline {
    * pending sync would then come after the requests that rely on it. So the connection is closed, as if it had been refused.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
-    const { kind, opCode, phase, removes } = request
+    const { kind, effect, phase } = request
     const hasCaller = phase.name === 'sent'
     request.timesThrottled++
     if (hasCaller) this.#context.emit({ type: 'throttled', request })
-    const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
+    const mustComeFirst = kind === 'connection' && effect.type !== 'remove'
     const isRepeated = hasCaller && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
     // A removal is always repeated: its watchers were already notified, even if no caller waits.
-    const again = isRepeated ? request : removes && removalRequest(removes)
+    const removal = effect.type === 'remove' ? removalRequest(effect.path, effect.watches) : undefined
+    const again = isRepeated ? request : removal
     if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
   }
 
@@ -358,15 +357,17 @@ export class RequestPipeline {
       this.#rejectUnread(request, 'InvalidResponse', error)
       throw error
     }
-    if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
-      request.watcher.kind = 'data'
+    const { effect } = request
+    if (effect.type === 'watch' && err === ErrorCode.Ok) {
+      const { watcher } = effect
+      if (watcher.phase === 'set' && watcher.kind === 'exist') watcher.kind = 'data'
     }
   }
 
   /** The reply is too large. The request is rejected: if it were repeated, its reply would be the same. */
   #refuseReply(request: Request, cause: ProtocolError): void {
     // The server has set the watch of a read, and no watcher is left for it.
-    if (request.watcher !== undefined) this.#giveUp(request.watcher, true)
+    if (request.effect.type === 'watch') this.#giveUp(request.effect.watcher, true)
     this.#rejectUnread(request, 'ResponseTooLarge', cause)
     // The answers to these are short.
     if (request.kind === 'connection' || changesWatches(request)) throw cause
@@ -386,7 +387,7 @@ export class RequestPipeline {
   }
 
   #refuse(request: Request, { code, multi }: ErrorReply): void {
-    if (request.opCode === OpCode.removeWatches && request.kind === 'connection') {
+    if (request.effect.type === 'remove' && request.kind === 'connection') {
       return this.#context.emit({
         type: 'anomaly',
         what: `a watch on ${request.path} stays: its removal was refused with ${code}`,
@@ -401,7 +402,7 @@ export class RequestPipeline {
     if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
     // Without its watches or its sync, a connection would miss events or read old data.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
-    if (request.watcher !== undefined) this.#giveUp(request.watcher)
+    if (request.effect.type === 'watch') this.#giveUp(request.effect.watcher)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
     const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
     this.#reject(request, name, { number: code, needs, ...multi })
@@ -409,9 +410,10 @@ export class RequestPipeline {
 
   /** Takes a reply for which no caller waits. If the request has set a watch, the watch is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
-    const { watcher } = request
+    const { effect } = request
     if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
-    if (watcher === undefined) return
+    if (effect.type !== 'watch') return
+    const { watcher } = effect
     const isAtServer = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
     this.#giveUp(watcher, isAtServer || watcher.sharesWatch)
   }
@@ -441,7 +443,11 @@ export class RequestPipeline {
     this.#reject(request, code, details)
   }
 
-  #error({ op, path, chroot, size }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
+  #error(
+    { op, path, chroot: { shown: chroot }, size }: Request,
+    code: KeeperErrorCode,
+    details: KeeperErrorDetails = {},
+  ): KeeperError {
     const needs = code === 'RequestTooLarge' ? needsOfSize(size) : undefined
     return new KeeperError(code, { op, path, chroot, needs, ...this.#context.errorContext(), ...details })
   }

@@ -40,12 +40,21 @@ interface Suspicion {
 }
 
 /** Why a request is not sent. */
-export interface Refusal {
+interface Refusal {
   /** Requests of this size or more are not sent before `until`. */
   readonly from: number
   readonly until: number
   /** The size of the last one that was too long. */
   readonly size: number
+}
+
+/** Why a request of so many bytes was not sent. */
+export function needsOfRefused(bytes: number, { size, from, until }: Refusal, now: number): string {
+  const after = Math.ceil(until - now)
+  return (
+    `it has ${bytes} bytes and was not sent; sizes from ${from} on are tried again after ${after} ms, ` +
+    `because the last one that was refused had ${size} bytes`
+  )
 }
 
 export class RequestSizes {

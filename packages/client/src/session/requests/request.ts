@@ -1,6 +1,9 @@
-import { AddWatchMode, type ErrorName, errorName, type Reader, type WatcherType, Writer } from '@zk/wire'
+import { AddWatchMode, errorName, type Reader, readNamed, type WatcherType, Writer } from '@zk/wire'
+import { type Chroot, noChroot } from '../../chroot.ts'
+import type { KeeperErrorCode } from '../../errors.ts'
+import type { Credential } from '../../operations/add-auth.ts'
+import type { AnyOperation, ErrorContext, WireOperation } from '../../operations/operation.ts'
 import type { RequestMessage } from '../../telemetry/diagnostics.ts'
-import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'
 import type { Segment } from './segment.ts'
 
@@ -11,74 +14,62 @@ import type { Segment } from './segment.ts'
  */
 export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
 
-interface FailedMulti extends Pick<KeeperErrorDetails, 'needs'> {
-  readonly index: number
-  readonly path: string | undefined
-  readonly results: readonly (KeeperErrorCode | 'Ok')[]
-}
-
-/** A valid reply with an error code. */
-export class ErrorReply {
-  readonly code: number
-  /** For a failed multi: the operation that failed, its path, what it needs, and the results of all operations. */
-  readonly multi: FailedMulti | undefined
-
-  constructor(code: number, multi?: FailedMulti) {
-    this.code = code
-    this.multi = multi
-  }
-}
-
-/** The fields of errors about the session and its server. */
-export type ErrorContext = Pick<KeeperErrorDetails, 'server' | 'sessionId' | 'isLastSession'>
+/** What a request changes besides nodes. Paths are those of the server. */
+export type Effect =
+  | { readonly type: 'none' }
+  /** a read that sets a one-shot watch */
+  | { readonly type: 'watch'; readonly watcher: OneShotWatcher }
+  /**
+   * sets the persistent watch of a path, or changes its mode; `mode` is the one that was asked for. The session itself changes
+   * the mode, without a watcher.
+   */
+  | {
+      readonly type: 'addWatch'
+      readonly path: string
+      readonly watcher: PersistentWatcher | undefined
+      mode: WatchMode | undefined
+    }
+  /** removes watches of a path */
+  | Removal
+  /** adds an identity to the session */
+  | { readonly type: 'addAuth'; readonly credential: Credential }
 
 /** The watches that the server must remove. */
 export interface Removal {
-  /** The server's path. */
+  readonly type: 'remove'
   readonly path: string
-  readonly type: WatcherType
+  readonly watches: WatcherType
 }
 
-/** A request without the fields that its caller adds. */
-export type PreparedRequest = Omit<RequestInit, keyof Call>
+export const NO_EFFECT: Effect = { type: 'none' }
 
 export interface RequestInit {
-  readonly op: string
+  readonly operation: AnyOperation
+  readonly wire: WireOperation
+  /** The request record. It is written at once. */
+  readonly value?: unknown
   /** The path, as the caller wrote it, for errors. */
   readonly path?: string | undefined
-  /** For a multi or a multiRead: the paths of its operations, as the caller wrote them, in order. For traces. */
-  readonly paths?: (() => readonly string[]) | undefined
-  /** The chroot of the paths, for errors. Undefined if there is no chroot. */
-  readonly chroot?: string | undefined
-  readonly opCode: number
-  readonly kind: RequestKind
+  /** The chroot of the paths. @default none */
+  readonly chroot?: Chroot
+  /** @default that of the operation */
+  readonly kind?: RequestKind
+  readonly effect?: Effect
   /** A fixed xid. Other requests are numbered when they are sent. */
   readonly xid?: number
-  /** Writes the body. Called once. */
-  body?(writer: Writer): void
-  readonly expiresAt?: number
-  /** Undefined for internal requests. */
-  readonly calledAt?: number
-  readonly watcher?: OneShotWatcher | undefined
-  /** The watcher of an addWatch. */
-  readonly persistent?: PersistentWatcher | undefined
-  readonly removes?: Removal | undefined
   /** Whether the client makes this request for itself, without a caller. Such a request may wait even if the queue is full. */
   readonly isOwn?: boolean | undefined
+  /** Undefined for requests of the session itself. */
+  readonly calledAt?: number
+  /** @default never */
+  readonly expiresAt?: number
   /** Whether it is repeated if a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
   /** Codes with which the call rejects, but which its caller expects: they are traced without an error. */
   readonly expected?: readonly KeeperErrorCode[] | undefined
-  /** Turns the body of the reply into the result. If it throws a `ProtocolError`, the connection is closed. */
-  result?(reader: Reader, errorContext?: () => ErrorContext): unknown
-  /** Error codes that are normal results of this operation, each with a function that makes the result. */
-  readonly answers?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
 }
-
-/** The part of a request that its caller adds. */
-export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'expected' | 'resolve' | 'reject'>
 
 export type RequestPhase =
   | { readonly name: 'unsent' }
@@ -97,10 +88,27 @@ export const addWatchModes = {
   recursive: AddWatchMode.PERSISTENT_RECURSIVE,
 } as const
 
-/** One request from the call to its settlement. */
+/** One request from the call to its settlement. The comments of `RequestInit` are those of its fields. */
 export class Request {
-  readonly #prepared: RequestInit
-  readonly #call: Call
+  /** The operation, by the name of the client's method. */
+  readonly op: string
+  readonly path: string | undefined
+  readonly chroot: Chroot
+  readonly opCode: number
+  readonly kind: RequestKind
+  readonly effect: Effect
+  readonly fixedXid: number | undefined
+  readonly isOwn: boolean
+  readonly calledAt: number | undefined
+  readonly expiresAt: number
+  readonly repeatThrottled: boolean
+  readonly expected: readonly KeeperErrorCode[] | undefined
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** The bytes of the frame without its length. jute.maxbuffer limits these. */
+  readonly size: number
+  /** The bytes of the whole frame, in memory and on the wire. */
+  readonly frameSize: number
   phase: RequestPhase = unsent
   /** The xid with which it was last sent. */
   xid: number | undefined = undefined
@@ -108,8 +116,6 @@ export class Request {
   order = 0
   /** How many times a busy server has not executed it. */
   timesThrottled = 0
-  /** The mode of the watch, for an addWatch that was sent. */
-  mode: WatchMode | undefined = undefined
   /** Its message on the diagnostics channel, if there is a subscriber. */
   trace: RequestMessage | undefined = undefined
   /** Removes the listener of its signal. */
@@ -118,123 +124,66 @@ export class Request {
   queue: unknown = undefined
   previous: Request | undefined = undefined
   next: Request | undefined = undefined
+  readonly #operation: AnyOperation
+  readonly #response: WireOperation['response']
   /** The frame is a part of this memory. Requests that are made one after the other share the memory: see `Segment`. */
   #memory: Uint8Array
   #start: number
-  readonly #frameSize: number
 
   /** Writes the frame at once, behind what the writer has. So the caller may change the arguments later. */
-  constructor(prepared: RequestInit, call: Call = prepared, writer: Writer = new Writer()) {
-    this.#prepared = prepared
-    this.#call = call
+  constructor(init: RequestInit, writer: Writer = new Writer()) {
+    const { operation, wire } = init
+    this.op = operation.name
+    this.path = init.path
+    this.chroot = init.chroot ?? noChroot
+    this.opCode = wire.opCode
+    this.kind = init.kind ?? wire.kind
+    this.effect = init.effect ?? NO_EFFECT
+    this.fixedXid = init.xid
+    this.isOwn = init.isOwn ?? false
+    this.calledAt = init.calledAt
+    this.expiresAt = init.expiresAt ?? Infinity
+    this.repeatThrottled = init.repeatThrottled ?? true
+    this.expected = init.expected
+    this.resolve = init.resolve ?? ignore
+    this.reject = init.reject ?? ignore
+    this.#operation = operation
+    this.#response = wire.response
     this.#start = writer.length
-    this.#frameSize = writeFrame(writer, prepared)
+    this.frameSize = writeFrame(writer, init)
+    this.size = this.frameSize - LENGTH_SIZE
     this.#memory = writer.memory
   }
 
-  get op(): string {
-    return this.#prepared.op
+  /** For a multi or a multiRead: the paths of its operations, as the caller wrote them, in order. */
+  get paths(): readonly string[] | undefined {
+    return this.#operation.paths?.()
   }
 
-  get path(): string | undefined {
-    return this.#prepared.path
-  }
-
-  get paths(): RequestInit['paths'] {
-    return this.#prepared.paths
-  }
-
-  get opCode(): number {
-    return this.#prepared.opCode
-  }
-
-  get kind(): RequestKind {
-    return this.#prepared.kind
-  }
-
-  get watcher(): OneShotWatcher | undefined {
-    return this.#prepared.watcher
-  }
-
-  get persistent(): PersistentWatcher | undefined {
-    return this.#prepared.persistent
-  }
-
-  get removes(): Removal | undefined {
-    return this.#prepared.removes
-  }
-
-  get calledAt(): number | undefined {
-    return this.#call.calledAt
-  }
-
-  get expiresAt(): number {
-    return this.#call.expiresAt ?? Infinity
-  }
-
-  get repeatThrottled(): boolean {
-    return this.#call.repeatThrottled ?? true
-  }
-
-  get expected(): Call['expected'] {
-    return this.#call.expected
-  }
-
-  get chroot(): string | undefined {
-    return this.#prepared.chroot
-  }
-
-  get fixedXid(): number | undefined {
-    return this.#prepared.xid
-  }
-
-  get isOwn(): boolean {
-    return this.#prepared.isOwn ?? false
-  }
-
-  get answers(): NonNullable<RequestInit['answers']> {
-    return this.#prepared.answers ?? none
-  }
-
-  /** The bytes of the frame without its length. jute.maxbuffer limits these. */
-  get size(): number {
-    return this.#frameSize - LENGTH_SIZE
-  }
-
-  /** The bytes of the whole frame, in memory and on the wire. */
-  get frameSize(): number {
-    return this.#frameSize
-  }
-
-  get resolve(): (value: unknown) => void {
-    return this.#call.resolve ?? ignore
-  }
-
-  get reject(): (error: unknown) => void {
-    return this.#call.reject ?? ignore
-  }
-
-  /** Turns the body of the reply into the result. */
+  /** Turns the body of the reply into the result. If this throws a `ProtocolError`, the connection is closed. */
   result(body: Reader, errorContext?: () => ErrorContext): unknown {
-    return this.#prepared.result?.(body, errorContext)
+    const response = this.#response
+    const operation = this.#operation
+    if (operation.result === undefined) return undefined
+    return operation.result(response && readNamed(response, body), this.chroot, errorContext)
   }
 
   /** A function that makes the result for this error code; undefined if the code is an error. */
   answerFor(code: number): (() => unknown) | undefined {
-    if (this.#prepared.answers === undefined) return undefined
+    const { answers } = this.#operation
+    if (answers === undefined) return undefined
     const name = errorName(code)
-    return name === undefined ? undefined : this.answers[name]
+    return name === undefined ? undefined : answers[name]
   }
 
   /** Sets whether the server sets a watch for this read: the last byte of its record. */
   askForWatch(isAsked: boolean): void {
-    this.#memory[this.#start + this.#frameSize - 1] = isAsked ? 1 : 0
+    this.#memory[this.#start + this.frameSize - 1] = isAsked ? 1 : 0
   }
 
   /** Sets the mode of an addWatch: the last field of its record. */
   askForMode(mode: WatchMode): void {
-    this.mode = mode
-    setInt(this.#memory, this.#start + this.#frameSize - 4, addWatchModes[mode])
+    setInt(this.#memory, this.#start + this.frameSize - 4, addWatchModes[mode])
   }
 
   /** Adds the frame to the segment, with this xid. */
@@ -242,7 +191,7 @@ export class Request {
     this.xid = xid
     this.phase = { name: 'sent', xid, at: now }
     setInt(this.#memory, this.#start + LENGTH_SIZE, xid)
-    segment.add(this.#memory, this.#start, this.#start + this.#frameSize)
+    segment.add(this.#memory, this.#start, this.#start + this.frameSize)
   }
 
   /** Makes it ready to be sent again. The frame is copied, since the socket may not have written the old bytes yet. */
@@ -253,7 +202,7 @@ export class Request {
 
   /** Copies the frame into memory of its own. */
   copyFrame(): void {
-    this.#memory = this.#memory.slice(this.#start, this.#start + this.#frameSize)
+    this.#memory = this.#memory.slice(this.#start, this.#start + this.frameSize)
     this.#start = 0
   }
 
@@ -262,18 +211,17 @@ export class Request {
   }
 }
 
-const none: NonNullable<RequestInit['answers']> = {}
 const ignore = () => {}
 
-/** Writes the whole frame and returns its size. If the body throws, nothing stays in the writer. */
-function writeFrame(writer: Writer, prepared: RequestInit): number {
+/** Writes the whole frame and returns its size. If the record throws, nothing stays in the writer. */
+function writeFrame(writer: Writer, { wire, value, xid = 0 }: RequestInit): number {
   const start = writer.length
   try {
     // The length, which is set below, and the fields of RequestHeader.
     writer.int(0)
-    writer.int(prepared.xid ?? 0)
-    writer.int(prepared.opCode)
-    prepared.body?.(writer)
+    writer.int(xid)
+    writer.int(wire.opCode)
+    wire.request?.write(writer, value)
   } catch (error) {
     writer.truncate(start)
     throw error

@@ -65,16 +65,16 @@ export class WatchManager {
 
   // --- calls of the caller --------------------------------------------------------------------------------------
 
-  add({ watcher, persistent }: Request): void {
-    if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
-    if (persistent === undefined) return
-    this.#at(persistent.path).addPersistent(persistent)
-    this.#longestPersistent = Math.max(this.#longestPersistent, persistent.path.length)
+  add({ effect }: Request): void {
+    if (effect.type === 'watch') this.#at(effect.watcher.path).oneShot.add(effect.watcher)
+    if (effect.type !== 'addWatch' || effect.watcher === undefined) return
+    this.#at(effect.path).addPersistent(effect.watcher)
+    this.#longestPersistent = Math.max(this.#longestPersistent, effect.path.length)
   }
 
-  remove({ watcher, persistent }: Request): void {
-    if (watcher !== undefined) this.#remove(watcher)
-    this.unsubscribe(persistent)
+  remove({ effect }: Request): void {
+    if (effect.type === 'watch') this.#remove(effect.watcher)
+    if (effect.type === 'addWatch') this.unsubscribe(effect.watcher)
   }
 
   /** Stops notifying this watcher. If no other one needs the watch at the server, the next requests remove the watch. */
@@ -107,11 +107,11 @@ export class WatchManager {
   }
 
   /**
-   * Removes and notifies the one-shot watchers of a path in these tables, and its persistent watchers of these modes. Watchers
-   * whose requests have no reply yet are included: the server sets their watches before it removes them. False if there were
-   * none.
+   * Removes and notifies the watchers of a path whose watches are of this type. Watchers whose requests have no reply yet are
+   * included: the server sets their watches before it removes them. False if there were none.
    */
-  take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
+  take(path: string, type: WatcherType): boolean {
+    const { tables, modes } = included[type]
     const at = this.#known(path)
     const oneShot = tables.flatMap((table) => at?.in(table) ?? [])
     const persistent = (at?.persistent.list() ?? []).filter(({ mode }) => modes.includes(mode))
@@ -186,26 +186,39 @@ export class WatchManager {
 
   /** Called when a request is sent: decides which watch it sets, and returns the requests that must follow it immediately. */
   sending(request: Request): readonly Request[] {
-    const { watcher, persistent, removes } = request
-    if (watcher !== undefined) {
-      // If the watcher was removed while its read waited, the read sets no watch.
-      const isWanted = watcher.phase !== 'gone'
-      if (isWanted) watcher.phase = 'sent'
-      watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
-      request.askForWatch(watcher.isArmed)
+    const { effect } = request
+    switch (effect.type) {
+      case 'watch': {
+        const { watcher } = effect
+        // If the watcher was removed while its read waited, the read sets no watch.
+        const isWanted = watcher.phase !== 'gone'
+        if (isWanted) watcher.phase = 'sent'
+        watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
+        request.askForWatch(watcher.isArmed)
+        return nothing
+      }
+      case 'remove': {
+        if (effect.watches !== 'Any') return nothing
+        const at = this.#at(effect.path)
+        this.#dirty.delete(at)
+        return this.#changed(at, { type: 'clear' }, afterClear(at))
+      }
+      case 'addWatch': {
+        const { watcher } = effect
+        // A request of the session itself is not queued, and has its mode.
+        if (watcher === undefined) return nothing
+        const at = this.#at(effect.path)
+        if (watcher.phase === 'unsent') watcher.phase = 'sent'
+        if (watcher.phase === 'gone') this.#dirty.add(at)
+        const mode = at.wanted ?? watcher.mode
+        effect.mode = mode
+        request.askForMode(mode)
+        return this.#changed(at, { type: 'add', mode }, afterAdd(at, mode))
+      }
+      case 'addAuth':
+      case 'none':
+        return nothing
     }
-    if (removes?.type === 'Any') {
-      const at = this.#at(removes.path)
-      this.#dirty.delete(at)
-      return this.#changed(at, { type: 'clear' }, afterClear(at))
-    }
-    if (persistent === undefined) return nothing
-    const at = this.#at(persistent.path)
-    if (persistent.phase === 'unsent') persistent.phase = 'sent'
-    if (persistent.phase === 'gone') this.#dirty.add(at)
-    const mode = at.wanted ?? persistent.mode
-    request.askForMode(mode)
-    return this.#changed(at, { type: 'add', mode }, afterAdd(at, mode))
   }
 
   /** The requests to send after the queue, so that the server has the wanted watches. */
@@ -225,26 +238,27 @@ export class WatchManager {
    * A request was executed. So the server has its persistent watch. After a removal of all watches it has none. This is also
    * called if no caller waits for the request.
    */
-  done({ persistent, removes, mode }: Request): void {
-    if (removes?.type === 'Any') this.#confirm(removes.path, undefined)
-    if (persistent !== undefined) this.#confirm(persistent.path, mode)
+  done({ effect }: Request): void {
+    if (effect.type === 'remove' && effect.watches === 'Any') this.#confirm(effect.path, undefined)
+    if (effect.type === 'addWatch') this.#confirm(effect.path, effect.mode)
   }
 
   /** A request was not executed, and no later request relies on it. The watches at the server are as before. */
-  undone({ watcher, persistent, removes }: Request): void {
+  undone({ effect }: Request): void {
+    const watcher = effect.type === 'watch' || effect.type === 'addWatch' ? effect.watcher : undefined
     if (watcher?.phase === 'sent') watcher.phase = 'unsent'
-    if (persistent?.phase === 'sent') persistent.phase = 'unsent'
-    const path = removes?.type === 'Any' ? removes.path : persistent?.path
-    if (path === undefined) return
-    const at = this.#at(path)
+    const isOfPersistent = effect.type === 'addWatch' || (effect.type === 'remove' && effect.watches === 'Any')
+    if (!isOfPersistent) return
+    const at = this.#at(effect.path)
     at.requested = at.confirmed
     this.#prune(at)
   }
 
   /** The caller gets the reply. From now on its watcher is set. */
-  answered({ watcher, persistent }: Request): void {
-    if (watcher?.phase === 'sent') watcher.phase = 'set'
-    if (persistent !== undefined && persistent.phase !== 'gone') this.#set(persistent)
+  answered({ effect }: Request): void {
+    if (effect.type === 'watch' && effect.watcher.phase === 'sent') effect.watcher.phase = 'set'
+    if (effect.type !== 'addWatch' || effect.watcher === undefined) return
+    if (effect.watcher.phase !== 'gone') this.#set(effect.watcher)
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
@@ -302,7 +316,7 @@ export class WatchManager {
       case 'clear':
         return [clearWatchesRequest(at.path)]
       case 'add':
-        return [addWatchRequest(at.path, change.mode, () => this.#confirm(at.path, change.mode))]
+        return [addWatchRequest(at.path, change.mode)]
       case 'drop':
         return [dropModeRequest(at.path, change.mode)]
       case 'set':
@@ -461,20 +475,18 @@ export function setsWatches({ opCode }: Request): boolean {
 export function reliesOn(request: Request, change: Request): boolean {
   if (setsWatches(request)) return true
   // Two removals have the same result in any order.
-  const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches
+  const areRemovals = request.effect.type === 'remove' && change.effect.type === 'remove'
   return !areRemovals && watchedPath(request) === watchedPath(change)
 }
 
-export function changesWatches({ opCode }: Request): boolean {
-  return opCode === OpCode.addWatch || opCode === OpCode.removeWatches
+export function changesWatches({ effect }: Request): boolean {
+  return effect.type === 'addWatch' || effect.type === 'remove'
 }
 
 /** The path, as the server knows it, whose watches a request sets, changes or removes. */
-function watchedPath(request: Request): string | undefined {
-  const { watcher, persistent, removes } = request
-  // The path of an internal request is already the server's.
-  const own = changesWatches(request) ? request.path : undefined
-  return (watcher ?? persistent ?? removes)?.path ?? own
+function watchedPath({ effect }: Request): string | undefined {
+  if (effect.type === 'watch') return effect.watcher.path
+  return effect.type === 'addWatch' || effect.type === 'remove' ? effect.path : undefined
 }
 
 /** The list in setWatches for each kind of watch. */
@@ -508,6 +520,16 @@ function upFrom(path: string, longest: number): string[] {
   paths.push('/')
   return paths
 }
+
+/** The tables of one-shot watches, and the modes of persistent watches, that each type includes. */
+const included: Record<WatcherType, { readonly tables: readonly WatchTable[]; readonly modes: readonly WatchMode[] }> =
+  {
+    Data: { tables: ['data'], modes: [] },
+    Children: { tables: ['child'], modes: [] },
+    Persistent: { tables: [], modes: ['persistent'] },
+    PersistentRecursive: { tables: [], modes: ['recursive'] },
+    Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
+  }
 
 const tableOfType = { Data: 'data', Children: 'child' } as const
 const typeOf = { data: 'Data', child: 'Children' } as const satisfies Record<WatchTable, WatcherType>

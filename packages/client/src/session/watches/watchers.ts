@@ -1,8 +1,10 @@
 // The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all events.
 import type { EventType } from '@zk/wire'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
+import type { WatchKind } from '../../operations/operation.ts'
 
-export type WatchKind = 'data' | 'exist' | 'child'
+export type { WatchKind }
+
 /** The server's table in which a watch is. The data table also has the watches of exists. */
 export type WatchTable = 'data' | 'child'
 export type WatchMode = 'persistent' | 'recursive'
