@@ -1,11 +1,13 @@
 // Code of docs/guide/production.md.
 
 // #region log
-import { jsonLogger } from '@zk/client' // npm install @zk/client
 import { connect, type ZooKeeper } from '@zk/recipes'
 
 async function connectWithLog(servers: string): Promise<ZooKeeper> {
-  return await connect(servers, { logger: jsonLogger((line) => console.log(line)) })
+  return await connect(servers, {
+    // A line of JSON each. In place of a function, the logger may be that of pino or winston, or console.
+    logger: (level, message, fields) => console.log(JSON.stringify({ time: Date.now(), level, message, ...fields })),
+  })
 }
 // #endregion
 

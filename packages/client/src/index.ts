@@ -19,17 +19,7 @@ export {
   type KeeperErrorDetails,
 } from './errors.ts'
 export type { ClientAddress, EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
-export {
-  consoleLogger,
-  jsonLogger,
-  type ConsoleLike,
-  type Logger,
-  type LogLevel,
-  pinoLogger,
-  type PinoLike,
-  winstonLogger,
-  type WinstonLike,
-} from './telemetry/logger.ts'
+export type { LogFunction, Logger, LogLevel, LogMethods } from './telemetry/logger.ts'
 export type { NodeACL } from './operations/acl.ts'
 export type { ACL, Data } from './operations/arguments.ts'
 export type { Children } from './operations/children.ts'

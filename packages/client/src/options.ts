@@ -1,6 +1,6 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
 import { checkBoolean, checkKeys, checkSignal, isBytes, shown } from './operations/arguments.ts'
-import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
+import { checkLogger, type Logger } from './telemetry/logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system-runtime.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
@@ -86,7 +86,10 @@ export interface ConnectOptions {
    * How many bytes all calls in flight may have, at least 1,024. A call that is alone in flight may have more. @default 16 MiB
    */
   maxInFlightBytes?: number | undefined
-  /** Called for events of sessions and connections, on four levels. Errors that it throws are ignored. @default silent */
+  /**
+   * Gets lines about sessions and connections, on four levels: `console`, a logger of pino or winston, or a function.
+   * @default silent
+   */
   logger?: Logger | undefined
   /** Whether each frame of a connection is published on the diagnostics channel `zk:frame`. @default false */
   traceFrames?: boolean | undefined
@@ -120,12 +123,11 @@ const defaults = {
   maxWaitingBytes: 64 * 1024 * 1024,
   maxInFlight: 1_000,
   maxInFlightBytes: 16 * 1024 * 1024,
-  logger: silentLogger,
   traceFrames: false,
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
-const withoutDefault = ['tls', 'sasl', 'session', 'hostProvider'] as const
+const withoutDefault = ['tls', 'sasl', 'session', 'hostProvider', 'logger'] as const
 type WithoutDefault = (typeof withoutDefault)[number]
 
 const known = ['connectTimeout', 'signal', ...withoutDefault, ...Object.keys(defaults)]
@@ -155,7 +157,7 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   checkTlsSource(filled.tls)
   checkMechanism(filled.sasl)
   for (const name of ['renewSession', 'readOnly', 'traceFrames'] as const) checkBoolean(name, filled[name])
-  checkLogger(filled.logger)
+  if (filled.logger !== undefined) checkLogger(filled.logger)
   if (filled.session !== undefined) checkSession(filled.session)
   if (filled.hostProvider !== undefined && typeof filled.hostProvider !== 'function') {
     throw new TypeError('hostProvider must be a function that makes a HostProvider')

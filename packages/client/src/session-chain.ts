@@ -1,7 +1,6 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
 import { onAbort } from './aborts.ts'
 import { type ConnectAttempt, ConnectError, KeeperError } from './errors.ts'
-import { Telemetry } from './telemetry/telemetry.ts'
 import { checkHostProvider, type ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Credential } from './operations/add-auth.ts'
@@ -13,13 +12,27 @@ import { type ListSource, ServerLists } from './session/servers/server-lists.ts'
 import type { HostProvider } from './session/servers/static-host-provider.ts'
 import { LookUps } from './session/driver/look-ups.ts'
 import { SessionDriver } from './session/driver/session-driver.ts'
+import { ClientEvents } from './session/client-event.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
-import type { ClientStats } from './telemetry/stats.ts'
+import { Channels } from './telemetry/channels.ts'
+import { Log } from './telemetry/log.ts'
+import { logFunctionOf } from './telemetry/logger.ts'
+import { States } from './telemetry/states.ts'
+import { type ClientStats, Counters } from './telemetry/stats.ts'
+
+/** An event without its session. */
+type Unplaced =
+  | { readonly type: 'renewing' | 'over' | 'serversChanged' }
+  | { readonly type: 'serversIgnored'; readonly why: string }
+  | { readonly type: 'anomaly'; readonly what: string }
 
 /** The sessions of a client, one after the other: when one has expired, the next one is opened. */
 export class SessionChain {
   readonly runtime: Runtime
-  readonly telemetry: Telemetry
+  readonly states: States
+  readonly log: Log
+  readonly #counters = new Counters()
+  readonly #events: ClientEvents
   readonly #servers: ServerLists
   readonly #names = new Names()
   readonly #lookUps: LookUps
@@ -40,7 +53,10 @@ export class SessionChain {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
-    this.telemetry = new Telemetry(options)
+    const { runtime, logger, sessionTimeout, traceFrames } = options
+    this.states = new States(runtime)
+    this.log = new Log(logger && logFunctionOf(logger), sessionTimeout, runtime.now())
+    this.#events = new ClientEvents([this.#counters, new Channels(traceFrames), this.states, this.log])
     this.#servers = new ServerLists(servers)
     this.#lookUps = new LookUps(this.runtime, {
       found: (host, addresses) => this.#current.resolved(host, addresses),
@@ -64,7 +80,8 @@ export class SessionChain {
   }
 
   stats(): ClientStats {
-    return this.telemetry.stats(this.#current.flow, this.runtime.now())
+    const { flow, sinceReceived } = this.#current
+    return this.#counters.snapshot(flow, sinceReceived, this.runtime.now())
   }
 
   /** Resolves when the first session is established. Rejects and gives up if the signal aborts. */
@@ -92,7 +109,12 @@ export class SessionChain {
   updateServers(servers: readonly ServerAddress[], source: ListSource): void {
     this.#current.updateServers(servers, source)
     // By now no attempt at a server of the old list is under way.
-    this.telemetry.serversChanged()
+    this.report({ type: 'serversChanged' })
+  }
+
+  /** Reports what happens outside of the session. */
+  report(event: Unplaced): void {
+    this.#events.emit({ ...event, session: this.#current })
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {
@@ -118,7 +140,7 @@ export class SessionChain {
       },
       lookUp: (host) => this.#lookUps.begin(host),
       ended: (reason) => this.#ended(reason),
-      telemetry: this.telemetry,
+      events: this.#events,
     })
   }
 
@@ -127,14 +149,14 @@ export class SessionChain {
     // The session has expired before SASL was complete. `connect` continues with a new session, until its time is over.
     const isFirst = !this.#wasEstablished && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
-      this.telemetry.renewing()
+      this.report({ type: 'renewing' })
       this.#current = this.#open(this.runtime.now(), this.#openedAt + this.#options.connectTimeout)
       return
     }
     this.#settleFirst?.reject(this.#failure(reason))
     const isRenewed = this.#wasEstablished && this.#options.renewSession && !ended.detaching.aborted
-    if (reason !== 'SessionExpired' || !isRenewed) return this.telemetry.over()
-    this.telemetry.renewing()
+    if (reason !== 'SessionExpired' || !isRenewed) return this.report({ type: 'over' })
+    this.report({ type: 'renewing' })
     const times = { T: ended.timeout, servers: this.#servers.present.length }
     if (ended.id === 0n) this.#expiredAtHandshake++
     const longest = this.#expiredAtHandshake === 0 ? deadlines.renew(times) : backoff(this.#expiredAtHandshake, times)

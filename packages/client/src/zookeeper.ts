@@ -148,7 +148,7 @@ export class ZooKeeper {
 
   /** The present state of the client: plain data for a health check. */
   get state(): ClientState {
-    return this.#sessions.telemetry.state
+    return this.#sessions.states.current
   }
 
   /** For `util.inspect` and `console.log`: the state, and no secret. */
@@ -163,13 +163,13 @@ export class ZooKeeper {
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
    */
   states(): ClientStates {
-    return this.#sessions.telemetry.states()
+    return this.#sessions.states.follow()
   }
 
   /** @internal */
   [logWithKey](level: LogLevel, message: string, fields: () => object): void {
-    const { telemetry, current } = this.#sessions
-    telemetry.log(level, message, current, fields)
+    const { log, current } = this.#sessions
+    log.line(level, message, current, fields)
   }
 
   /** @internal */
@@ -534,12 +534,13 @@ export class ZooKeeper {
     return {
       isSecure: this.#sessions.isSecure,
       update: (servers) => this.#sessions.updateServers(servers, 'ensemble'),
-      ignored: (why) => this.#sessions.telemetry.ignored(why, this.#sessions.current),
-      gaveUp: (why) =>
-        this.#sessions.telemetry.anomaly(
-          `the client follows /zookeeper/config no longer: ${String(why)}`,
-          this.#sessions.current,
-        ),
+      ignored: (why) => this.#sessions.report({ type: 'serversIgnored', why }),
+      gaveUp: (why) => {
+        this.#sessions.report({
+          type: 'anomaly',
+          what: `the client follows /zookeeper/config no longer: ${String(why)}`,
+        })
+      },
     }
   }
 

@@ -1,7 +1,6 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { OPEN_ACL_UNSAFE } from '../src/index.ts'
-import { silentLogger } from '../src/telemetry/logger.ts'
 import { checkCallOptions } from '../src/call-options.ts'
 import { checkAuth, checkOptions } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system-runtime.ts'
@@ -32,7 +31,6 @@ describe('checkOptions', () => {
       maxWaitingBytes: 64 * 1024 * 1024,
       maxInFlight: 1_000,
       maxInFlightBytes: 16 * 1024 * 1024,
-      logger: silentLogger,
       traceFrames: false,
       runtime: systemRuntime,
     })

@@ -1,7 +1,7 @@
 // The messages on `node:diagnostics_channel`.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { formatSessionId, type Logger } from '@zk/client'
+import { formatSessionId, type LogFunction } from '@zk/client'
 import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { report } from '../src/queue/diagnostics.ts'
 import { outcome } from './support/outside.ts'
@@ -332,7 +332,7 @@ describe('Channels without a subscriber', () => {
 })
 
 describe.each(['alone', 'beside a subscriber of every channel'])('The logger of the client, %s,', (which) => {
-  type Line = Parameters<Logger>
+  type Line = Parameters<LogFunction>
   beforeEach(() => {
     if (which !== 'alone') for (const name of names) subscribe(name, listener)
   })
@@ -403,7 +403,7 @@ test.each([
 ])(
   'The logger of the client is given that work went on for %d ms after the loss of its lock: %j',
   async (late, logged) => {
-    const lines: Parameters<Logger>[] = []
+    const lines: Parameters<LogFunction>[] = []
     const scene = new Scene()
     const zk = await scene.client({ logger: (...line) => void lines.push(line) })
     const working = outcome(

@@ -21,17 +21,17 @@ function exportsOf(name: 'client' | 'recipes'): string[] {
 const notShown = new Set(
   (
     'ACL AcquireOptions Acquirable AuthInfo BarrierOptions BarrierWaitOptions CREATOR_ALL_ACL CallOptions ChangeOptions ' +
-    'ConnectOptions ConsoleLike CountOption CounterOptions CreateMode CreateOptions Data DeleteRecursiveOptions ' +
+    'ConnectOptions CountOption CounterOptions CreateMode CreateOptions Data DeleteRecursiveOptions ' +
     'DialTarget DigestMd5Options DoubleBarrierOptions DowngradeOptions EnsureOptions EnterOptions ExclusiveLockOptions ' +
     'GroupOptions HeldWhile HoldListeners HoldOptions HostProvider InstanceDetails JoinOptions KeeperErrorCode ' +
-    'KeeperErrorDetails LeaderElectionOptions LockOptions LogLevel Logger LookupHandler LossReason MakeHostProvider ' +
-    'MembershipLossReason MirrorOptions MultiLockPath NewInstance OPEN_ACL_UNSAFE ParentsOptions Perms PinoLike ' +
+    'KeeperErrorDetails LeaderElectionOptions LockOptions LogFunction LogLevel LogMethods Logger LookupHandler LossReason MakeHostProvider ' +
+    'MembershipLossReason MirrorOptions MultiLockPath NewInstance OPEN_ACL_UNSAFE ParentsOptions Perms ' +
     'READ_ACL_UNSAFE Reconfiguration RegisterOptions RemovableWatches RunOptions Runtime RuntimeConnection ' +
     'ConnectionHandler SaslContext SaslExchange SaslMechanism SemaphoreOptions ServerAddress ServerCertificate ' +
     'ServiceDiscoveryOptions ServiceType SessionCredentials TlsOptions TlsSource TlsVersion TryAcquireOptions ' +
-    'UpdateOptions VersionOptions WalkOptions WatchOptions WinstonLike connect consoleLogger deleteRecursive digestMd5 ' +
-    'fencingText formatACL formatDetachedSession formatSessionId generateDigest isTransient jsonLogger op parseACL ' +
-    'parseDetachedSession pinoLogger systemRuntime uriOf validatePath walk winstonLogger'
+    'UpdateOptions VersionOptions WalkOptions WatchOptions connect deleteRecursive digestMd5 ' +
+    'fencingText formatACL formatDetachedSession formatSessionId generateDigest isTransient op parseACL ' +
+    'parseDetachedSession systemRuntime uriOf validatePath walk'
   ).split(' '),
 )
 

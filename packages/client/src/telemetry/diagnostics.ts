@@ -1,6 +1,5 @@
 // The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. Messages never
 // contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors messages.
-import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
 import { inJson } from '../in-json.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
@@ -82,44 +81,6 @@ export interface ClientMessages {
     /** Undefined for a frame that was sent. */
     readonly err: number | undefined
   }
-}
-
-const channels = {
-  'zk:anomaly': channel('zk:anomaly'),
-  'zk:connection': channel('zk:connection'),
-  'zk:session': channel('zk:session'),
-  'zk:watch': channel('zk:watch'),
-  'zk:frame': channel('zk:frame'),
-} as const satisfies Record<keyof ClientMessages, Channel>
-
-// The channels of a TracingChannel. Its class is not used: some runtimes lack it, and its methods settle promises later.
-const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
-  channel(`tracing:zk:request:${event}`),
-) as [Channel, Channel, Channel, Channel, Channel]
-
-export function report<Name extends keyof ClientMessages>(name: Name, message: () => ClientMessages[Name]): void {
-  if (channels[name].hasSubscribers) publish(channels[name], message())
-}
-
-export function tracesRequests(): boolean {
-  return (
-    start.hasSubscribers ||
-    asyncEnd.hasSubscribers ||
-    failed.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers
-  )
-}
-
-export function traceCall(message: RequestMessage): void {
-  publish(start, message)
-  publish(end, message)
-}
-
-export function traceSettled(message: RequestMessage): void {
-  if (message.error !== undefined) publish(failed, message)
-  publish(asyncStart, message)
-  publish(asyncEnd, message)
 }
 
 /** Publishes a message, which is plain data. If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw here: this is ignored. */

@@ -1,5 +1,5 @@
 import { FrameDecoder, ProtocolError, type Reader, ReplyHeader, RequestHeader } from '@zk/wire'
-import { type ClientMessages, report } from './diagnostics.ts'
+import type { ClientMessages } from './diagnostics.ts'
 
 type Message = ClientMessages['zk:frame']
 
@@ -10,16 +10,18 @@ interface Header {
   readonly err?: number
 }
 
-/** Publishes the frames of one connection in one direction on the channel `zk:frame`: headers and sizes, never bodies. */
+/** Cuts the bytes of one connection in one direction into frames. Reports headers and sizes, never bodies. */
 export class FrameTrace {
   readonly #direction: Message['direction']
+  readonly #report: (message: Message) => void
   /** Accepts a frame of any length, as the session does, but keeps only the header of a long frame. */
   readonly #frames = new FrameDecoder()
   /** The first frame is that of the handshake: it has no header, and contains a password. */
   #isFirst = true
 
-  constructor(direction: Message['direction']) {
+  constructor(direction: Message['direction'], report: (message: Message) => void) {
     this.#direction = direction
+    this.#report = report
   }
 
   take(bytes: Uint8Array, where: Pick<Message, 'sessionId' | 'server'>): void {
@@ -28,7 +30,7 @@ export class FrameTrace {
       for (let frame = this.#next(); frame !== undefined; frame = this.#next()) {
         const size = this.#frames.tooLarge?.size ?? frame.remaining
         const { xid, type: opCode, err } = this.#header(frame)
-        report('zk:frame', () => ({ direction: this.#direction, size, ...where, xid, opCode, err }))
+        this.#report({ direction: this.#direction, size, ...where, xid, opCode, err })
       }
       this.#frames.keep()
     } catch (error) {

@@ -1,8 +1,6 @@
 // The attempts to connect that have failed since the client last had a connection, over all its sessions.
 import { type ConnectAttempt, ConnectError } from '../errors.ts'
-import type { Output } from '../session/protocol/output.ts'
-
-type Unreached = Extract<Output, { type: 'unreached' }>
+import type { EventOf } from '../session/client-event.ts'
 
 export class Outage {
   readonly beganAt: number
@@ -27,7 +25,7 @@ export class Outage {
     return this.failure ?? this.#cause?.()
   }
 
-  failed({ server, address, error, servers }: Unreached): void {
+  failed({ server, address, error, servers }: EventOf<'unreached'>): void {
     const key = `${server} ${address}`
     const attempts = (this.#failed.get(key)?.attempts ?? 0) + 1
     this.#failed.delete(key)

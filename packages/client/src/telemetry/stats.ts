@@ -1,5 +1,6 @@
 // The statistics of a client.
 import type { KeeperErrorCode } from '../errors.ts'
+import type { EventOf, Subscriber } from '../session/client-event.ts'
 import type { Flow } from '../session/requests/flow.ts'
 
 /** The upper ends of the buckets, in ms. */
@@ -75,9 +76,10 @@ export interface ClientStats {
 
 type Failed = Partial<Record<KeeperErrorCode | 'Other', number>>
 
-export class Counters {
+/** Counts events. */
+export class Counters implements Subscriber {
   /** The part of the statistics that only counts. */
-  readonly counts = {
+  readonly #counts = {
     requests: { called: 0, succeeded: 0, failed: {} as Failed, aborted: 0, throttled: 0 },
     bytes: { sent: 0, received: 0 },
     connections: { dialed: 0, established: 0, reconnected: 0, lost: 0 },
@@ -93,8 +95,66 @@ export class Counters {
   #maxLate = 0
   #window = { since: 0, maxLate: 0, maxLateBefore: 0 }
 
-  took(ms: number): void {
-    this.counts.requests.succeeded++
+  called(): void {
+    this.#counts.requests.called++
+  }
+
+  settled({ code, failure, duration }: EventOf<'settled'>): void {
+    const { requests } = this.#counts
+    if (failure === undefined) this.#succeeded(duration)
+    else if (code === 'Aborted') requests.aborted++
+    else if (code !== 'Ok') requests.failed[code] = (requests.failed[code] ?? 0) + 1
+  }
+
+  throttled(): void {
+    this.#counts.requests.throttled++
+  }
+
+  sent({ bytes }: EventOf<'sent'>): void {
+    this.#counts.bytes.sent += bytes.byteLength
+  }
+
+  received({ bytes }: EventOf<'received'>): void {
+    this.#counts.bytes.received += bytes.byteLength
+  }
+
+  dialing(): void {
+    this.#counts.connections.dialed++
+  }
+
+  connected({ before }: EventOf<'connected'>): void {
+    this.#counts.connections.established++
+    if (before === undefined) this.#counts.sessions.established++
+    else this.#counts.connections.reconnected++
+  }
+
+  lost(): void {
+    this.#counts.connections.lost++
+  }
+
+  ended({ reason }: EventOf<'ended'>): void {
+    if (reason === 'SessionExpired') this.#counts.sessions.expired++
+  }
+
+  notified({ outcome: { type } }: EventOf<'notified'>): void {
+    if (type !== 'SessionEnded' && type !== 'Set' && type !== 'Refused') this.#counts.events++
+  }
+
+  anomaly(): void {
+    this.#counts.anomalies++
+  }
+
+  timer({ late, at }: EventOf<'timer'>): void {
+    const ms = Math.max(0, late)
+    this.#fired++
+    this.#late += ms
+    if (ms > this.#maxLate) this.#maxLate = ms
+    const window = this.#windowAt(at)
+    if (ms > window.maxLate) window.maxLate = ms
+  }
+
+  #succeeded(ms: number): void {
+    this.#counts.requests.succeeded++
     this.#time += ms
     if (ms > this.#slowest) this.#slowest = ms
     let bucket = 0
@@ -102,24 +162,11 @@ export class Counters {
     this.#buckets[bucket]!++
   }
 
-  failed(code: keyof Failed): void {
-    const { failed } = this.counts.requests
-    failed[code] = (failed[code] ?? 0) + 1
-  }
-
-  late(ms: number, now: number): void {
-    this.#fired++
-    this.#late += ms
-    if (ms > this.#maxLate) this.#maxLate = ms
-    const window = this.#windowAt(now)
-    if (ms > window.maxLate) window.maxLate = ms
-  }
-
   snapshot(flow: Flow, sinceReceived: number | undefined, now: number): ClientStats {
     const { maxLate, maxLateBefore } = this.#windowAt(now)
-    const { succeeded } = this.counts.requests
+    const { succeeded } = this.#counts.requests
     return {
-      ...structuredClone(this.counts),
+      ...structuredClone(this.#counts),
       flow,
       latency: {
         count: succeeded,

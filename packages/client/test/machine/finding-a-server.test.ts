@@ -195,11 +195,11 @@ test('SessionMachine gives each server its turn within a connectTimeout below T'
   expect(machine.state).toMatchObject({ name: 'dialing', by: 1_000 })
 })
 
-test('SessionMachine reports that a server took the handshake and closed the connection, not that one was given up (S06)', () => {
+test('SessionMachine reports when every server closes the connection at the handshake, but not its own hang-ups (S06)', () => {
   const closed = handshaking()
-  expect(closed.lost(broken, 1)).toMatchObject([{ type: 'unreached', server: 'zk1:2181', closedHandshake: true }])
+  expect(closed.lost(broken, 1)).toMatchObject([{ type: 'unreached', server: 'zk1:2181', everyServerCloses: true }])
   const refused = dialing()
-  expect(refused.lost(broken, 1)).toMatchObject([{ type: 'unreached', closedHandshake: false, error: broken }])
+  expect(refused.lost(broken, 1)).toMatchObject([{ type: 'unreached', everyServerCloses: false, error: broken }])
   const slow = handshaking()
-  expect(slow.elapse(slow.deadline()).at(-1)).toMatchObject({ type: 'unreached', closedHandshake: false })
+  expect(slow.elapse(slow.deadline()).at(-1)).toMatchObject({ type: 'unreached', everyServerCloses: false })
 })

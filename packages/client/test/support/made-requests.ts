@@ -15,12 +15,14 @@ import type { Chroot } from '../../src/chroot.ts'
 import { addAuth, type Credential } from '../../src/operations/add-auth.ts'
 import { type Operation, type WireOperation, wireOf } from '../../src/operations/operation.ts'
 import { setWatchesRequest } from '../../src/session/requests/internal-requests.ts'
-import { Request, type RequestInit } from '../../src/session/requests/request.ts'
+import { type Effect, Request } from '../../src/session/requests/request.ts'
 import type { RequestQueue } from '../../src/session/requests/request-queue.ts'
 import { Segment } from '../../src/session/requests/segment.ts'
 import type { OneShotWatcher, OneShotOutcome, WatchKind } from '../../src/session/watches/watchers.ts'
 
-interface Given extends Partial<RequestInit> {
+type Fields = Pick<Request, 'path' | 'kind' | 'effect' | 'calledAt' | 'expiresAt' | 'resolve' | 'reject'>
+
+interface Given extends Partial<Fields> {
   readonly op?: string
   readonly opCode?: number
   readonly body?: (writer: Writer) => void
@@ -32,15 +34,15 @@ interface Given extends Partial<RequestInit> {
 }
 
 export function made({ op = 'close', opCode = OpCode.closeSession, ...given }: Given, writer?: Writer): Request {
-  const { body = () => {}, result, answers, watcher, ...init } = given
+  const { body = () => {}, result, answers, watcher, ...fields } = given
   const wire: WireOperation = {
     ...operations[operationName(opCode)!],
     request: { name: op, minSize: 0, read: () => undefined, write: body },
     response: { name: op, minSize: 0, read: (reader) => reader, write: () => {} },
   }
   const operation = { name: op, answers, ...(result && { result: (reader: unknown) => result(reader as Reader) }) }
-  const effect = watcher && { effect: { type: 'watch', watcher } as const }
-  return new Request({ operation, wire, ...effect, ...init }, writer)
+  const effect: { effect?: Effect } = watcher === undefined ? {} : { effect: { type: 'watch', watcher } }
+  return Object.assign(new Request(operation, wire, undefined, writer), effect, fields)
 }
 
 /** The request of a call: `body` is what follows the header. */
@@ -50,20 +52,15 @@ export function prepare<Args extends readonly unknown[], W extends WireOperation
   args: Args,
 ) {
   const [path] = args
-  const value = operation.encode(chroot, ...args)
-  const request = new Request({
-    operation,
-    wire: wireOf(operation, args),
-    value,
-    path: typeof path === 'string' ? path : undefined,
-    chroot,
-  })
+  const record = operation.encode(chroot, ...args)
+  const request = new Request(operation, wireOf(operation, args), record)
+  request.chroot = chroot
   const { op, opCode, kind } = request
   return {
     op,
     opCode,
     kind,
-    path: request.path,
+    path: typeof path === 'string' ? path : undefined,
     body: (writer: Writer) => writer.raw(frameOf(request, 1).subarray(HEADERS)),
     result: (reader: Reader) => request.result(reader),
   }
@@ -75,8 +72,7 @@ const HEADERS = 12
 /** A request that adds this credential. */
 export function adding(credential: Credential, expiresAt = Infinity): Request {
   const effect = { type: 'addAuth', credential } as const
-  const value = { type: 0, ...credential }
-  return new Request({ operation: addAuth, wire: operations.auth, value, effect, expiresAt })
+  return Object.assign(new Request(addAuth, operations.auth, { type: 0, ...credential }), { effect, expiresAt })
 }
 
 /** A read of `path`. */

@@ -1,9 +1,10 @@
-// Everything of a client that a person may see: log lines, in the forms of all loggers, and messages of diagnostics channels.
+// Everything of a client that a person may see: log lines, in the forms of several loggers, and messages of diagnostics channels.
 import diagnostics from 'node:diagnostics_channel'
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import { inspect } from 'node:util'
-import { consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
+import type { LogFunction } from '../../src/index.ts'
+import { logFunctionOf } from '../../src/telemetry/logger.ts'
 
 const CHANNELS = [
   ...['anomaly', 'connection', 'session', 'watch', 'frame'].map((name) => `zk:${name}`),
@@ -15,23 +16,21 @@ export class Seen implements Disposable {
   readonly lines: string[] = []
   /** The arguments of `logger`, and the messages of channels. */
   readonly values: unknown[] = []
-  readonly logger: Logger
+  readonly logger: LogFunction
   readonly #note = (message: unknown) => void this.values.push(message)
 
   constructor() {
     const print = (text: string) => void this.lines.push(text)
     const stream = new Writable({ write: (chunk, _, done) => (print(String(chunk).replace(/\n$/, '')), done()) })
-    // A line of the console is one line without its fields, which have errors.
-    const level = (fields: object, message: string) => void this.values.push([fields, message])
+    const level = (message: string, fields: object) => void this.values.push([message, fields])
     const loggers = [
-      consoleLogger(new Console(stream), 'debug'),
-      jsonLogger(print),
-      pinoLogger({ debug: level, info: level, warn: level, error: level }),
-      winstonLogger({ log: (name, message, fields) => print(JSON.stringify([name, message, fields])) }),
+      logFunctionOf(new Console(stream)),
+      logFunctionOf({ debug: level, info: level, warn: level, error: level }),
       ((name, message, fields) => {
         print(`${name} ${message}`)
+        print(JSON.stringify({ level: name, message, ...fields }))
         this.values.push({ name, message, fields })
-      }) satisfies Logger,
+      }) satisfies LogFunction,
     ]
     this.logger = (...line) => loggers.forEach((log) => log(...line))
     for (const name of CHANNELS) diagnostics.subscribe(name, this.#note)

@@ -12,7 +12,7 @@ import {
   OpCode,
 } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { report, tracesRequests } from '../../src/telemetry/diagnostics.ts'
+import { report, tracesRequests } from '../../src/telemetry/channels.ts'
 import { connect, deleteRecursive, op } from '../../src/index.ts'
 import {
   connected,

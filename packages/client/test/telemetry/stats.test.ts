@@ -1,6 +1,7 @@
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Counters } from '../../src/telemetry/stats.ts'
+import { read } from '../support/made-requests.ts'
 import { connected, expired, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const found = { stat: someStat }
@@ -159,7 +160,10 @@ describe('Counters', () => {
   test('Counters puts every duration into a bucket, the longest too', () => {
     const counters = new Counters()
     const durations = [0, 0.5, 0.50001, 30_000, 30_001, 1e12]
-    for (const ms of durations) counters.took(ms)
+    const session = { id: 1n, timeout: 30_000, connection: undefined, isOver: false }
+    for (const duration of durations) {
+      counters.settled({ type: 'settled', session, request: read(), code: 'Ok', failure: undefined, duration })
+    }
     const flow = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
     const { buckets } = counters.snapshot(flow, undefined, 0).latency
     expect(buckets.filter(({ count }) => count > 0)).toEqual([

@@ -8,10 +8,10 @@ import { inspected } from '../../inspected.ts'
 import type { Chroot } from '../../chroot.ts'
 import type { ErrorReply } from '../../operations/error-reply.ts'
 import { type ErrorContext, type Operation, type WireOperation, wireOf } from '../../operations/operation.ts'
-import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import { Timer } from './timer.ts'
+import { type Fired, Timer } from './timer.ts'
+import type { CallCode, ClientEvent, ClientEvents } from '../client-event.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Connection, Session } from '../../session.ts'
@@ -37,11 +37,22 @@ import { ServerLink } from './server-link.ts'
 /** Frames share pieces of memory of this size, in bytes. A piece is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
 
+/**
+ * If a timer is late, or the wall clock jumps, by this part of the session timeout, leases are in danger: they are a few such
+ * parts long.
+ */
+const STALLED = 1 / 10
+/**
+ * The shortest session timeout that servers grant by default, in ms: two ticks of 2 s (minSessionTimeout). The requested one
+ * may be much shorter.
+ */
+const SHORTEST_GRANT = 4_000
+
 export class SessionDriver implements Session {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
   readonly #listener: SessionListener
-  readonly telemetry: Telemetry
+  readonly #events: ClientEvents
   readonly #maxRequestSize: number
   readonly #isLast: boolean | undefined
   readonly #link: ServerLink
@@ -59,7 +70,12 @@ export class SessionDriver implements Session {
   /** The bytes of all earlier pieces of memory. */
   #frameBytesTaken = 0
   #connection: OwnConnection | undefined
-  #wasConnected = false
+  /** The session timeout on the last connection; undefined before the first one. */
+  #granted: number | undefined
+  /** When the present attempt, or connection, began. */
+  #since = 0
+  /** When a server last sent something. */
+  #receivedAt: number | undefined
   #wasEndedByServer = false
   /** When the last ConnectRequest was sent. */
   #handshakeSentAt: Timestamp
@@ -79,12 +95,12 @@ export class SessionDriver implements Session {
     this.#link = new ServerLink(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
-    this.telemetry = listener.telemetry
+    this.#events = listener.events
     this.#handshakeSentAt = timestamp(runtime)
     this.#timer = new Timer(
       runtime,
       () => this.#run(this.#machine.elapse(this.#now())),
-      (ms) => this.telemetry.late(ms, this),
+      (fired) => this.#timerFired(fired),
     )
     // The first attempt does not wait for a timer, which would take longer than the handshake with a near server.
     if (config.startAt <= runtime.now()) queueMicrotask(() => this.#run(this.#machine.elapse(this.#now())))
@@ -123,7 +139,7 @@ export class SessionDriver implements Session {
 
   /** The same object in all sessions of a client. */
   get client(): object {
-    return this.telemetry
+    return this.#events
   }
 
   /** Whether the session has ended although no server has said so. */
@@ -159,6 +175,11 @@ export class SessionDriver implements Session {
     return this.#anomalies
   }
 
+  /** ms since a server last sent something; undefined if none has. */
+  get sinceReceived(): number | undefined {
+    return this.#receivedAt === undefined ? undefined : this.#runtime.now() - this.#receivedAt
+  }
+
   get attempts(): readonly ConnectAttempt[] {
     return this.#machine.servers.attempts
   }
@@ -176,38 +197,37 @@ export class SessionDriver implements Session {
     waiting: WaitOptions,
     effect: Effect = NO_EFFECT,
   ): Promise<Exclude<Result, ErrorReply>> {
-    const value = operation.encode(chroot, ...args)
-    const wire = wireOf(operation, args)
-    return new Promise((resolve, reject) => {
-      const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled, isOwn } = waiting
-      if (signal?.aborted) return reject(reasonOf(signal))
-      const calledAt = this.#now()
-      const [path] = args
-      const request = new Request(
-        {
-          operation,
-          wire,
-          value,
-          path: typeof path === 'string' ? path : undefined,
-          chroot,
-          effect,
-          isOwn,
-          calledAt,
-          expiresAt: calledAt + timeout,
-          repeatThrottled,
-          expected: expectedBy(waiting),
-          resolve: resolve as (value: unknown) => void,
-          reject,
-        },
-        this.#writer,
-      )
-      if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
-      if (signal !== undefined) this.#abandonOnAbort(request, signal)
-      const outputs = this.#machine.submit(request)
-      // The request is queued by now, so calls of diagnostics subscribers come behind it.
-      this.telemetry.called(request, this)
-      this.#run(outputs)
-    })
+    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting
+    const record = operation.encode(chroot, ...args)
+    if (signal?.aborted) return Promise.reject(reasonOf(signal))
+    const request = new Request(operation, wireOf(operation, args), record, this.#writer)
+    const [path] = args
+    if (typeof path === 'string') request.path = path
+    request.chroot = chroot
+    request.effect = effect
+    request.expected = expectedBy(waiting)
+    request.repeatThrottled = waiting.repeatThrottled ?? true
+    request.isOwn = waiting.isOwn ?? false
+    const calledAt = this.#now()
+    request.calledAt = calledAt
+    request.expiresAt = calledAt + timeout
+    return new Promise((resolve, reject) => this.#begin(request, signal, resolve, reject))
+  }
+
+  #begin(
+    request: Request,
+    signal: AbortSignal | undefined,
+    resolve: (value: never) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
+    request.resolve = resolve as (value: unknown) => void
+    request.reject = reject
+    if (signal !== undefined) this.#abandonOnAbort(request, signal)
+    const outputs = this.#machine.submit(request)
+    // The request is queued by now, so calls of diagnostics subscribers come behind it.
+    this.#emit({ type: 'called', session: this, request })
+    this.#run(outputs)
   }
 
   /** Removes a one-shot watcher. Returns what removeWatches must remove at the server, if anything. `notifyTaken` must follow. */
@@ -289,7 +309,8 @@ export class SessionDriver implements Session {
   #abandon(request: Request, reason: unknown): void {
     request.unlisten = undefined
     if (this.#machine.abandon(request)) {
-      this.telemetry.aborted(request, this, this.#now(), reason)
+      this.#now()
+      this.#settled(request, 'Aborted', { error: reason })
       request.reject(reason)
     }
     // `#run` also sends what is due now, such as the removal of the request's watch.
@@ -308,21 +329,23 @@ export class SessionDriver implements Session {
     switch (output.type) {
       case 'resolve':
         this.#forgetSignal(output.request)
-        this.telemetry.resolved(output.request, this, this.#time)
+        this.#settled(output.request, 'Ok', undefined)
         return output.request.resolve(output.value)
       case 'reject':
         this.#forgetSignal(output.request)
-        this.telemetry.rejected(output.request, this, this.#time, output.error)
+        this.#rejected(output.request, output.error)
         return output.request.reject(output.error)
       case 'notify':
-        this.telemetry.notified(output.watcher, output.outcome, this)
+        this.#emit({ type: 'notified', session: this, watcher: output.watcher, outcome: output.outcome })
         return output.watcher.notify(output.outcome)
       case 'throttled':
-        return this.telemetry.throttled(output.request, this)
-      case 'unreached':
-        return this.telemetry.unreached(output, this, this.#time)
+        return this.#emit({ type: 'throttled', session: this, request: output.request })
+      case 'unreached': {
+        const isReconnecting = this.#granted !== undefined
+        return this.#emit({ ...output, ...this.#interval(), session: this, isReconnecting })
+      }
       case 'lookUp':
-        if (this.#machine.state.name === 'resolving') this.telemetry.lookingUp(this.#time)
+        if (this.#machine.state.name === 'resolving') this.#since = this.#time
         return this.#listener.lookUp(output.host)
       case 'dial':
         return this.#dial(output.target)
@@ -333,14 +356,16 @@ export class SessionDriver implements Session {
         return this.#link.hangUp()
       case 'farewell':
         this.#link.part(output.bytes, deadlines.farewell())
-        return this.telemetry.sent(output.bytes, this)
+        return this.#emit({ type: 'sent', session: this, bytes: output.bytes })
       case 'connected': {
-        const isFirst = !this.#wasConnected
-        this.#wasConnected = true
+        const { server, readOnly } = output
+        const before = this.#granted
+        this.#granted = this.timeout
+        this.#since = this.#time
         // Leases go by the shortest timeout. It is 0 if it is not known: then no lease is possible.
         const T = this.shortestTimeout === 0 ? this.timeout : this.shortestTimeout
         this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, T))
-        this.telemetry.connected(this.#connection, this, this.#time, isFirst)
+        this.#emit({ type: 'connected', session: this, server, readOnly, before, at: this.#time })
         return this.#listener.connected()
       }
       case 'disconnected': {
@@ -349,7 +374,7 @@ export class SessionDriver implements Session {
         this.#settleTouching(Infinity)
         this.#link.endProbe()
         const reason = () => output.error ?? (this.signal.reason as Error)
-        this.telemetry.lost(reason, connection?.server, this, this.#time)
+        this.#emit({ type: 'lost', session: this, server: connection?.server, reason, ...this.#interval() })
         return connection?.lose(reason)
       }
       case 'probe':
@@ -357,15 +382,53 @@ export class SessionDriver implements Session {
           this.#run(this.#machine.probed(failure, output.target, this.#now())),
         )
       case 'unproven':
-        return this.telemetry.unproven(output, this)
+        return this.#emit({ ...output, session: this })
       case 'endProbe':
         return this.#link.endProbe()
       case 'ended':
         return this.#end(output)
       case 'anomaly':
         this.#anomalies++
-        return this.telemetry.anomaly(output.what, this)
+        return this.#emit({ ...output, session: this })
     }
+  }
+
+  // --- events ---------------------------------------------------------------------------------------------------
+
+  #emit(event: ClientEvent): void {
+    this.#events.emit(event)
+  }
+
+  #rejected(request: Request, error: Error): void {
+    const code = KeeperError.is(error) ? error.code : 'Other'
+    const isExpected = code !== 'Other' && request.expected?.includes(code) === true
+    this.#settled(request, code, isExpected ? undefined : { error })
+  }
+
+  #settled(request: Request, code: CallCode, failure: { readonly error: unknown } | undefined): void {
+    const { calledAt } = request
+    // Requests of the session itself have no caller.
+    if (calledAt === undefined) return
+    this.#emit({ type: 'settled', session: this, request, code, failure, duration: this.#time - calledAt })
+  }
+
+  #emitEnd({ reason, byServer, server, cause }: Extract<Output, { type: 'ended' }>): void {
+    const sessionId = this.id === 0n ? undefined : this.id
+    const error = reason === 'AuthFailed' ? new KeeperError('AuthFailed', { server, sessionId, cause }) : cause
+    const { sinceReceived } = this
+    this.#receivedAt = undefined
+    this.#emit({ type: 'ended', session: this, reason, byServer, error, sinceReceived, at: this.#time })
+  }
+
+  #timerFired({ at, late, jump }: Fired): void {
+    const least = STALLED * (this.#granted ?? Math.max(this.timeout, SHORTEST_GRANT))
+    const [isStalled, hasJumped] = [late >= least, Math.abs(jump) >= least]
+    this.#emit({ type: 'timer', session: this, late, isStalled, jump: hasJumped ? jump : undefined, at })
+  }
+
+  /** The end of the attempt or connection, and how long it has lasted. */
+  #interval(): { readonly at: number; readonly duration: number } {
+    return { at: this.#time, duration: this.#time - this.#since }
   }
 
   /** Resolves when everything sent by now is answered, or when the connection is lost. */
@@ -383,7 +446,8 @@ export class SessionDriver implements Session {
   }
 
   #dial(target: Target): void {
-    this.telemetry.dialing(formatServer(target), this, this.#time)
+    this.#since = this.#time
+    this.#emit({ type: 'dialing', session: this, server: formatServer(target) })
     // A subscriber of a diagnostics channel may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
     this.#link.dial(target, {
@@ -408,7 +472,8 @@ export class SessionDriver implements Session {
   }
 
   #received(bytes: Uint8Array, now: number): readonly Output[] {
-    this.telemetry.received(bytes, this, now)
+    this.#receivedAt = now
+    this.#emit({ type: 'received', session: this, bytes })
     const outputs = this.#machine.received(bytes, now)
     this.#connection?.touches.answered(this.#machine.answeredBefore, now)
     this.#settleTouching(this.#machine.answeredBefore)
@@ -419,7 +484,7 @@ export class SessionDriver implements Session {
     const { reason, byServer, server, cause } = ended
     this.#wasEndedByServer = byServer
     this.#timer.stop()
-    this.telemetry.ended(ended, this, () => this.#now())
+    this.#emitEnd(ended)
     // Before the signal aborts, the client opens its next session: listeners of the signal find it.
     this.#listener.ended(reason)
     this.#abort(endCode[reason], { server, cause, isLastSession: this.#isLast })
@@ -468,7 +533,7 @@ export class SessionDriver implements Session {
       this.#noteSending(now, this.#machine.touchesSent - before)
       // The bytes are written first: a subscriber of a diagnostics channel may end the connection.
       this.#link.write(bytes)
-      this.telemetry.sent(bytes, this)
+      this.#emit({ type: 'sent', session: this, bytes })
     }
   }
 

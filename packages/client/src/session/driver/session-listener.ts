@@ -1,7 +1,7 @@
 // The interfaces between the client and the driver of a session: listener, limits of calls, options of the driver.
-import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { SaslMechanism } from '../../sasl/mechanism.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
+import type { ClientEvents } from '../client-event.ts'
 import type { EndReason } from '../protocol/states.ts'
 
 /** Gets the events of a session for the client. */
@@ -10,8 +10,8 @@ export interface SessionListener {
   /** Looks a name up, unless a look-up is under way. The answer goes to the driver of the current session. */
   lookUp(host: string): void
   ended(reason: EndReason): void
-  /** Gets all events, and decides nothing. */
-  readonly telemetry: Telemetry
+  /** Gets all events of the client, and decides nothing. */
+  readonly events: ClientEvents
 }
 
 /** The limits of a call. */

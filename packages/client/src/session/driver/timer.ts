@@ -1,17 +1,28 @@
 // The one timer of a session.
 import type { Runtime } from '../../runtime/runtime.ts'
+import { type Timestamp, timestamp } from '../../timestamp.ts'
+
+export interface Fired {
+  readonly at: number
+  /** How late it was, in ms. */
+  readonly late: number
+  /** By how many ms the wall clock was set since the timer last fired. */
+  readonly jump: number
+}
 
 export class Timer {
   readonly #runtime: Runtime
   readonly #elapsed: () => void
-  readonly #late: (ms: number) => void
+  readonly #report: (fired: Fired) => void
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
+  #last: Timestamp
 
-  /** `late` is called with the ms by which the timer fired late. */
-  constructor(runtime: Runtime, elapsed: () => void, late: (ms: number) => void) {
+  /** `report` is called each time that the timer fires, before `elapsed`. */
+  constructor(runtime: Runtime, elapsed: () => void, report: (fired: Fired) => void) {
     this.#runtime = runtime
     this.#elapsed = elapsed
-    this.#late = late
+    this.#report = report
+    this.#last = timestamp(runtime)
   }
 
   /**
@@ -31,8 +42,12 @@ export class Timer {
   }
 
   /** After a stall timers fire before sockets are read. A second timer lets the bytes that have arrived be read first. */
-  #due(at: number): void {
-    this.#late(this.#runtime.now() - at)
+  #due(due: number): void {
+    const last = this.#last
+    const present = timestamp(this.#runtime)
+    this.#last = present
+    const jump = present.wallNow - last.wallNow - (present.now - last.now)
+    this.#report({ at: present.now, late: present.now - due, jump })
     const cancel = this.#runtime.setTimer(0, () => {
       this.#timer = undefined
       this.#elapsed()

@@ -1,7 +1,7 @@
 import type { SearchOutput } from '../servers/search.ts'
 import type { Target } from '../servers/server-picker.ts'
 import type { Request } from '../requests/request.ts'
-import type { EndReason, State } from './states.ts'
+import type { EndReason } from './states.ts'
 import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
 /** What the driver must do. The driver performs the outputs in their order. */
@@ -51,29 +51,10 @@ interface Unreached {
   /** The address, if the host name was resolved. */
   readonly address: string | undefined
   readonly error: Error
-  /** Whether the ConnectRequest was sent, and the server closed the connection without an answer. */
-  readonly closedHandshake: boolean
-  /** Whether the session has seen a transaction: only then a server can be behind the session. */
-  readonly hasSeenTransaction: boolean
+  /** Whether every server, one after the other, has received the handshake and closed the connection without an answer. */
+  readonly everyServerCloses: boolean
+  /** Whether that may be because they are behind the session: it has seen a transaction. */
+  readonly ensembleBehind: boolean
   /** The number of addresses of all servers. A server whose name was not resolved counts as one. */
   readonly servers: number
-}
-
-export function unreached(
-  state: Extract<State, { name: 'resolving' | 'dialing' | 'handshaking' | 'authenticating' }>,
-  error: Error,
-  byServer: boolean,
-  lastZxid: bigint,
-  servers: number,
-): Unreached {
-  const wasAsked = state.name === 'handshaking' && state.connectRequest === 'sent'
-  return {
-    type: 'unreached',
-    server: state.server,
-    address: state.target.address,
-    error,
-    closedHandshake: byServer && wasAsked,
-    hasSeenTransaction: lastZxid > 0n,
-    servers,
-  }
 }

@@ -13,7 +13,7 @@ import { serverOf, ServerPicker, type Target } from '../servers/server-picker.ts
 import { Identity } from './identity.ts'
 import { type Incoming, isTlsAlert, readIncoming, REPLY_HEADER_SIZE } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
-import { type Output, unreached } from './output.ts'
+import type { Output } from './output.ts'
 import { closeOtherSession, closeSessionRequest, pings } from '../requests/internal-requests.ts'
 import type { ErrorContext } from '../../operations/operation.ts'
 import type { Request } from '../requests/request.ts'
@@ -523,7 +523,19 @@ export class SessionMachine {
     if (isEstablished(state)) {
       this.#outputs.push({ type: 'disconnected', error })
       this.pipeline.interrupted(error, byServer ? { at: now, times: this.#timing.times } : undefined)
-    } else this.#outputs.push(unreached(state, error, byServer, this.pipeline.lastZxid, this.servers.size))
+    } else {
+      const wasAsked = state.name === 'handshaking' && state.connectRequest === 'sent'
+      const everyServerCloses = this.servers.hasClosed(state.target, byServer && wasAsked)
+      this.#outputs.push({
+        type: 'unreached',
+        server: state.server,
+        address: state.target.address,
+        error,
+        everyServerCloses,
+        ensembleBehind: everyServerCloses && this.pipeline.lastZxid > 0n,
+        servers: this.servers.size,
+      })
+    }
     const isLeft = state.name === 'leaving'
     const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)
     if (isLeft || hasLasted) this.servers.lasted()

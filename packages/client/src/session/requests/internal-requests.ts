@@ -10,6 +10,7 @@ import {
   WatcherType,
   Xid,
 } from '@zk/wire'
+import type { AnyOperation, WireOperation } from '../../operations/operation.ts'
 import { addWatchModes, Request } from './request.ts'
 import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 
@@ -30,30 +31,35 @@ export const closeOtherSession = encodeFrame((writer) =>
   RequestHeader.write(writer, { xid: 1, type: OpCode.closeSession }),
 )
 
+/** A request about this connection only. */
+function ofConnection(
+  operation: AnyOperation,
+  wire: WireOperation,
+  record: unknown,
+  about: Partial<Pick<Request, 'path' | 'effect' | 'fixedXid'>> = {},
+): Request {
+  return Object.assign(new Request(operation, wire, record), { kind: 'connection' } as const, about)
+}
+
 /** `done` is called when the server has set the watches. */
 export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
-  return new Request({
-    operation: { name: 'setWatches', ...(done === undefined ? {} : { result: done }) },
-    wire: opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2,
-    value: request,
-    kind: 'connection',
-    xid: Xid.setWatches,
-  })
+  const operation = done === undefined ? { name: 'setWatches' } : { name: 'setWatches', result: done }
+  const wire = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
+  return ofConnection(operation, wire, request, { fixedXid: Xid.setWatches })
 }
 
 /** A sync: the server applies everything that is committed now before it answers later requests. */
 export function syncRequest(done: () => void): Request {
-  const operation = { name: 'sync', result: done }
-  return new Request({ operation, wire: operations.sync, value: { path: '/' }, kind: 'connection' })
+  return ofConnection({ name: 'sync', result: done }, operations.sync, { path: '/' })
 }
 
 export function closeSessionRequest(): Request {
-  return new Request({ operation: { name: 'close' }, wire: operations.closeSession })
+  return new Request({ name: 'close' }, operations.closeSession, undefined)
 }
 
 /** The last request of a session that is left, not closed: a sync. When it is answered, all requests before it are. */
 export function lastRequest(): Request {
-  return new Request({ operation: { name: 'detach' }, wire: operations.sync, value: { path: '/' } })
+  return new Request({ name: 'detach' }, operations.sync, { path: '/' })
 }
 
 /** Removes a watch for which no watcher is left. It may have fired meanwhile, so NoWatcher is no failure. */
@@ -74,19 +80,14 @@ export function dropModeRequest(path: string, mode: WatchMode): Request {
 const removal = { name: 'removeWatches', answers: { NoWatcher: () => undefined, MarshallingError: () => undefined } }
 
 export function removalRequest(path: string, watches: WatcherType): Request {
-  const value = { path, type: WatcherType[watches] }
+  const record = { path, type: WatcherType[watches] }
   const effect = { type: 'remove', path, watches } as const
-  return new Request({ operation: removal, wire: operations.removeWatches, value, path, kind: 'connection', effect })
+  return ofConnection(removal, operations.removeWatches, record, { path, effect })
 }
 
 /** Changes the mode of an existing watch. */
 export function addWatchRequest(path: string, mode: WatchMode): Request {
-  return new Request({
-    operation: { name: 'addWatch' },
-    wire: operations.addWatch,
-    value: { path, mode: addWatchModes[mode] },
-    path,
-    kind: 'connection',
-    effect: { type: 'addWatch', path, watcher: undefined, mode },
-  })
+  const record = { path, mode: addWatchModes[mode] }
+  const effect = { type: 'addWatch', path, watcher: undefined, mode } as const
+  return ofConnection({ name: 'addWatch' }, operations.addWatch, record, { path, effect })
 }

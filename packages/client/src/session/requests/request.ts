@@ -3,7 +3,6 @@ import { type Chroot, noChroot } from '../../chroot.ts'
 import type { KeeperErrorCode } from '../../errors.ts'
 import type { Credential } from '../../operations/add-auth.ts'
 import type { AnyOperation, ErrorContext, WireOperation } from '../../operations/operation.ts'
-import type { RequestMessage } from '../../telemetry/diagnostics.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'
 import type { Segment } from './segment.ts'
 
@@ -43,34 +42,6 @@ export interface Removal {
 
 export const NO_EFFECT: Effect = { type: 'none' }
 
-export interface RequestInit {
-  readonly operation: AnyOperation
-  readonly wire: WireOperation
-  /** The request record. It is written at once. */
-  readonly value?: unknown
-  /** The path, as the caller wrote it, for errors. */
-  readonly path?: string | undefined
-  /** The chroot of the paths. @default none */
-  readonly chroot?: Chroot
-  /** @default that of the operation */
-  readonly kind?: RequestKind
-  readonly effect?: Effect
-  /** A fixed xid. Other requests are numbered when they are sent. */
-  readonly xid?: number
-  /** Whether the client makes this request for itself, without a caller. Such a request may wait even if the queue is full. */
-  readonly isOwn?: boolean | undefined
-  /** Undefined for requests of the session itself. */
-  readonly calledAt?: number
-  /** @default never */
-  readonly expiresAt?: number
-  /** Whether it is repeated if a busy server has not executed it (ThrottledOp). @default true */
-  readonly repeatThrottled?: boolean | undefined
-  /** Codes with which the call rejects, but which its caller expects: they are traced without an error. */
-  readonly expected?: readonly KeeperErrorCode[] | undefined
-  readonly resolve?: (value: unknown) => void
-  readonly reject?: (error: unknown) => void
-}
-
 export type RequestPhase =
   | { readonly name: 'unsent' }
   | { readonly name: 'sent'; readonly xid: number; readonly at: number }
@@ -88,25 +59,30 @@ export const addWatchModes = {
   recursive: AddWatchMode.PERSISTENT_RECURSIVE,
 } as const
 
-/** One request from the call to its settlement. The comments of `RequestInit` are those of its fields. */
+/** One request from the call to its settlement. */
 export class Request {
   /** The operation, by the name of the client's method. */
   readonly op: string
-  readonly path: string | undefined
-  readonly chroot: Chroot
   readonly opCode: number
-  readonly kind: RequestKind
-  readonly effect: Effect
-  readonly fixedXid: number | undefined
-  readonly isOwn: boolean
-  readonly calledAt: number | undefined
-  readonly expiresAt: number
-  readonly repeatThrottled: boolean
-  readonly expected: readonly KeeperErrorCode[] | undefined
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-  /** The bytes of the frame without its length. jute.maxbuffer limits these. */
-  readonly size: number
+  /** The path, as the caller wrote it, for errors. */
+  path: string | undefined = undefined
+  /** The chroot of the paths. */
+  chroot: Chroot = noChroot
+  kind: RequestKind
+  effect: Effect = NO_EFFECT
+  /** A fixed xid. Other requests are numbered when they are sent. */
+  fixedXid: number | undefined = undefined
+  /** Undefined for requests of the session itself. */
+  calledAt: number | undefined = undefined
+  expiresAt = Infinity
+  /** Whether it is repeated if a busy server has not executed it (ThrottledOp). */
+  repeatThrottled = true
+  /** Whether the client makes this request for itself, without a caller. Such a request may wait even if the queue is full. */
+  isOwn = false
+  /** Codes with which the call rejects, but which its caller expects: they are traced without an error. */
+  expected: readonly KeeperErrorCode[] | undefined = undefined
+  resolve: (value: unknown) => void = ignore
+  reject: (error: unknown) => void = ignore
   /** The bytes of the whole frame, in memory and on the wire. */
   readonly frameSize: number
   phase: RequestPhase = unsent
@@ -116,8 +92,6 @@ export class Request {
   order = 0
   /** How many times a busy server has not executed it. */
   timesThrottled = 0
-  /** Its message on the diagnostics channel, if there is a subscriber. */
-  trace: RequestMessage | undefined = undefined
   /** Removes the listener of its signal. */
   unlisten: (() => void) | undefined = undefined
   /** The queue in which it waits, and the requests before and after it there: see `SendQueue`. */
@@ -131,28 +105,20 @@ export class Request {
   #start: number
 
   /** Writes the frame at once, behind what the writer has. So the caller may change the arguments later. */
-  constructor(init: RequestInit, writer: Writer = new Writer()) {
-    const { operation, wire } = init
+  constructor(operation: AnyOperation, wire: WireOperation, record: unknown, writer: Writer = new Writer()) {
     this.op = operation.name
-    this.path = init.path
-    this.chroot = init.chroot ?? noChroot
     this.opCode = wire.opCode
-    this.kind = init.kind ?? wire.kind
-    this.effect = init.effect ?? NO_EFFECT
-    this.fixedXid = init.xid
-    this.isOwn = init.isOwn ?? false
-    this.calledAt = init.calledAt
-    this.expiresAt = init.expiresAt ?? Infinity
-    this.repeatThrottled = init.repeatThrottled ?? true
-    this.expected = init.expected
-    this.resolve = init.resolve ?? ignore
-    this.reject = init.reject ?? ignore
+    this.kind = wire.kind
     this.#operation = operation
     this.#response = wire.response
     this.#start = writer.length
-    this.frameSize = writeFrame(writer, init)
-    this.size = this.frameSize - LENGTH_SIZE
+    this.frameSize = writeFrame(writer, wire, record)
     this.#memory = writer.memory
+  }
+
+  /** The bytes of the frame without its length. jute.maxbuffer limits these. */
+  get size(): number {
+    return this.frameSize - LENGTH_SIZE
   }
 
   /** For a multi or a multiRead: the paths of its operations, as the caller wrote them, in order. */
@@ -214,14 +180,14 @@ export class Request {
 const ignore = () => {}
 
 /** Writes the whole frame and returns its size. If the record throws, nothing stays in the writer. */
-function writeFrame(writer: Writer, { wire, value, xid = 0 }: RequestInit): number {
+function writeFrame(writer: Writer, wire: WireOperation, record: unknown): number {
   const start = writer.length
   try {
-    // The length, which is set below, and the fields of RequestHeader.
+    // The length, which is set below, and the fields of RequestHeader. `send` sets the xid.
     writer.int(0)
-    writer.int(xid)
+    writer.int(0)
     writer.int(wire.opCode)
-    wire.request?.write(writer, value)
+    wire.request?.write(writer, record)
   } catch (error) {
     writer.truncate(start)
     throw error

@@ -35,6 +35,8 @@ export class ServerPicker {
   #failuresInRound = 0
   #failedRounds = 0
   #slowRounds = 0
+  /** The targets that closed the connection at the handshake, since one has answered or failed in another way. */
+  readonly #closed = new Set<string>()
   /** Whether an attempt of this round ran out of time. */
   #isRoundSlow = false
 
@@ -193,6 +195,7 @@ export class ServerPicker {
     this.#lists.worked(server)
     this.#preferred = []
     this.#postponed = []
+    this.#closed.clear()
   }
 
   /** A connection was established for some time, or was left on purpose. Earlier failures do not count any more. */
@@ -229,6 +232,16 @@ export class ServerPicker {
     this.#isRoundSlow = false
   }
 
+  /**
+   * An attempt at this target has failed: the server closed the connection at the handshake, or something else went wrong.
+   * Returns whether every server has closed it, one after the other.
+   */
+  hasClosed(target: Target, atHandshake: boolean): boolean {
+    if (atHandshake) this.#closed.add(this.#keyOf(target))
+    else this.#closed.clear()
+    return this.#closed.size >= this.size
+  }
+
   /** The pause before the next attempt: none within a round over all servers, and a longer one after each failed round. */
   pause(T: number): number {
     if (this.#failuresInRound > 0) return 0
@@ -243,6 +256,7 @@ export class ServerPicker {
     this.#preferred = []
     this.#postponed = []
     this.#addresses.clear()
+    this.#closed.clear()
     this.#beginAnew()
     return this.#provider.update(servers, current)
   }

@@ -1,0 +1,126 @@
+// What happens in a client, for those who watch it: statistics, states, diagnostics channels, the log. No decision of a session
+// depends on them.
+import type { KeeperErrorCode } from '../errors.ts'
+import type { Output } from './protocol/output.ts'
+import type { EndReason } from './protocol/states.ts'
+import type { Request } from './requests/request.ts'
+
+/** What messages show of a session. */
+export interface SessionInfo {
+  readonly id: bigint
+  readonly timeout: number
+  readonly connection: { readonly server: string } | undefined
+  readonly isOver: boolean
+}
+
+type Facts =
+  // Calls.
+  | { readonly type: 'called'; readonly request: Request }
+  /** a call has settled, `duration` ms after it was made */
+  | {
+      readonly type: 'settled'
+      readonly request: Request
+      readonly code: CallCode
+      /** Undefined if the call succeeded, or ended with a code that its caller expects. */
+      readonly failure: { readonly error: unknown } | undefined
+      readonly duration: number
+    }
+  /** a busy server has not executed a request */
+  | { readonly type: 'throttled'; readonly request: Request }
+  // Bytes.
+  | { readonly type: 'sent'; readonly bytes: Uint8Array }
+  | { readonly type: 'received'; readonly bytes: Uint8Array }
+  // Connections. `at` is the time by the steady clock.
+  | { readonly type: 'dialing'; readonly server: string }
+  /** an attempt has failed, after `duration` ms. `isReconnecting` if the session was connected before */
+  | (Omit<Extract<Output, { type: 'unreached' }>, 'type'> & {
+      readonly type: 'unreached'
+      readonly isReconnecting: boolean
+      readonly duration: number
+      readonly at: number
+    })
+  /** `before` is the session timeout of the connection before; undefined on the first connection of a session */
+  | {
+      readonly type: 'connected'
+      readonly server: string
+      readonly readOnly: boolean
+      readonly before: number | undefined
+      readonly at: number
+    }
+  /** a connection has ended, after `duration` ms; with the session if that is over. `reason` makes the error */
+  | {
+      readonly type: 'lost'
+      readonly server: string | undefined
+      readonly reason: () => Error
+      readonly duration: number
+      readonly at: number
+    }
+  // Lists of servers.
+  | Extract<Output, { type: 'unproven' }>
+  | { readonly type: 'serversChanged' }
+  /** servers of the ensemble's configuration are left out */
+  | { readonly type: 'serversIgnored'; readonly why: string }
+  // The session.
+  | {
+      readonly type: 'ended'
+      readonly reason: EndReason
+      readonly byServer: boolean
+      /** Why it ended, if there is more to say. */
+      readonly error: Error | undefined
+      /** ms since a server last sent something in this session; undefined if none has. */
+      readonly sinceReceived: number | undefined
+      readonly at: number
+    }
+  /** the next session begins */
+  | { readonly type: 'renewing' }
+  /** no other session follows */
+  | { readonly type: 'over' }
+  // The rest.
+  | (Pick<Extract<Output, { type: 'notify' }>, 'watcher' | 'outcome'> & { readonly type: 'notified' })
+  | { readonly type: 'anomaly'; readonly what: string }
+  /** the timer of the session was called `late` ms late. `jump` is by how many ms the wall clock was set, if that endangers leases */
+  | {
+      readonly type: 'timer'
+      readonly late: number
+      /** Whether that endangers leases. */
+      readonly isStalled: boolean
+      readonly jump: number | undefined
+      readonly at: number
+    }
+
+export type ClientEvent = Facts & { readonly session: SessionInfo }
+
+/** `Other` is an error that is no `KeeperError`. */
+export type CallCode = KeeperErrorCode | 'Ok' | 'Aborted' | 'Other'
+
+/** The event of this type. */
+export type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { readonly type: Type }>
+
+/** Has a method for each type of event that it wants. */
+export type Subscriber = { readonly [Type in ClientEvent['type']]?: (event: EventOf<Type>) => void }
+
+type Handler = (event: never) => void
+
+/** Passes each event to its subscribers at once, in their order. */
+export class ClientEvents {
+  readonly #subscribers: readonly Subscriber[]
+  readonly #handlers: { [Type in ClientEvent['type']]?: readonly Handler[] } = {}
+
+  constructor(subscribers: readonly Subscriber[]) {
+    this.#subscribers = subscribers
+  }
+
+  emit(event: ClientEvent): void {
+    const handlers = this.#handlers[event.type] ?? this.#find(event.type)
+    for (let at = 0; at < handlers.length; at++) handlers[at]!(event as never)
+  }
+
+  #find(type: ClientEvent['type']): readonly Handler[] {
+    const found = this.#subscribers.flatMap((subscriber): Handler[] => {
+      const handler: Handler | undefined = subscriber[type]
+      return handler === undefined ? [] : [handler.bind(subscriber)]
+    })
+    this.#handlers[type] = found
+    return found
+  }
+}

@@ -1,0 +1,123 @@
+// Publishes what happens on the diagnostics channels.
+import { type Channel, channel } from 'node:diagnostics_channel'
+import { printable } from '@zk/wire'
+import { KeeperError } from '../errors.ts'
+import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
+import { endTrigger } from '../session/protocol/states.ts'
+import type { Request } from '../session/requests/request.ts'
+import { type ClientMessages, publish, type RequestMessage } from './diagnostics.ts'
+import { FrameTrace } from './frame-trace.ts'
+
+const channels = {
+  'zk:anomaly': channel('zk:anomaly'),
+  'zk:connection': channel('zk:connection'),
+  'zk:session': channel('zk:session'),
+  'zk:watch': channel('zk:watch'),
+  'zk:frame': channel('zk:frame'),
+} as const satisfies Record<keyof ClientMessages, Channel>
+
+// The channels of a TracingChannel. Its class is not used: some runtimes lack it, and its methods settle promises later.
+const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
+  channel(`tracing:zk:request:${event}`),
+) as [Channel, Channel, Channel, Channel, Channel]
+
+export class Channels implements Subscriber {
+  /** The calls under way whose beginning was published. */
+  readonly #traced = new Map<Request, RequestMessage>()
+  readonly #tracesFrames: boolean
+  #frames: { readonly sent: FrameTrace; readonly received: FrameTrace } | undefined
+
+  constructor(tracesFrames: boolean) {
+    this.#tracesFrames = tracesFrames
+  }
+
+  called({ request, session }: EventOf<'called'>): void {
+    if (!tracesRequests()) return
+    const { op, path, paths } = request
+    const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
+    const message: RequestMessage = { op, path, paths, ...place(session), ...open }
+    this.#traced.set(request, message)
+    publish(start, message)
+    publish(end, message)
+  }
+
+  settled({ request, session, code, failure, duration }: EventOf<'settled'>): void {
+    if (this.#traced.size === 0) return
+    const message = this.#traced.get(request)
+    if (message === undefined) return
+    this.#traced.delete(request)
+    const outcomeUnknown = KeeperError.is(failure?.error) && failure.error.outcomeUnknown
+    // The reason of a signal may be null.
+    const error = failure && (failure.error ?? new Error(`rejected with ${String(failure.error)}`))
+    Object.assign(message, place(session), { xid: request.xid, duration, code, outcomeUnknown, error })
+    if (error !== undefined) publish(failed, message)
+    publish(asyncStart, message)
+    publish(asyncEnd, message)
+  }
+
+  sent({ bytes, session }: EventOf<'sent'>): void {
+    this.#frames?.sent.take(bytes, place(session))
+  }
+
+  received({ bytes, session }: EventOf<'received'>): void {
+    this.#frames?.received.take(bytes, place(session))
+  }
+
+  dialing({ session, server }: EventOf<'dialing'>): void {
+    if (this.#tracesFrames) {
+      const note = (message: ClientMessages['zk:frame']) => report('zk:frame', () => message)
+      this.#frames = { sent: new FrameTrace('sent', note), received: new FrameTrace('received', note) }
+    }
+    report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
+  }
+
+  unreached({ session, server, error: reason, duration }: EventOf<'unreached'>): void {
+    report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason, duration }))
+  }
+
+  connected({ session, server, readOnly, before }: EventOf<'connected'>): void {
+    report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
+    if (before !== undefined) return
+    report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
+  }
+
+  lost({ session, server, reason, duration }: EventOf<'lost'>): void {
+    report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: reason(), duration }))
+  }
+
+  ended({ session, reason }: EventOf<'ended'>): void {
+    report('zk:session', () => ({ event: endTrigger[reason], ...place(session), timeout: session.timeout }))
+  }
+
+  notified({ session, watcher, outcome }: EventOf<'notified'>): void {
+    const { type } = outcome
+    if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
+    report('zk:watch', () => {
+      // The event of a persistent watch has a path of its own, which may be below the watched path.
+      const path = 'path' in outcome ? outcome.path : watcher.path
+      return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...place(session) }
+    })
+  }
+
+  anomaly({ session, what }: EventOf<'anomaly'>): void {
+    report('zk:anomaly', () => ({ what: printable(what), ...place(session) }))
+  }
+}
+
+function place({ id, connection }: SessionInfo): { sessionId: bigint; server: string | undefined } {
+  return { sessionId: id, server: connection?.server }
+}
+
+export function report<Name extends keyof ClientMessages>(name: Name, message: () => ClientMessages[Name]): void {
+  if (channels[name].hasSubscribers) publish(channels[name], message())
+}
+
+export function tracesRequests(): boolean {
+  return (
+    start.hasSubscribers ||
+    asyncEnd.hasSubscribers ||
+    failed.hasSubscribers ||
+    end.hasSubscribers ||
+    asyncStart.hasSubscribers
+  )
+}

@@ -1,0 +1,72 @@
+// The state of the client, from what happens.
+import { hex } from '../hex.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
+import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'
+
+export class States implements Subscriber {
+  readonly #runtime: Runtime
+  readonly #feed: StateFeed
+  /** Makes the error of the last attempt, or of the lost connection; undefined while there is a connection. */
+  #why: (() => Error) | undefined
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+    this.#feed = new StateFeed({ name: 'connecting', since: runtime.wallNow() })
+  }
+
+  get current(): ClientState {
+    return this.#feed.current
+  }
+
+  follow(): ClientStates {
+    return this.#feed.follow()
+  }
+
+  unreached({ error, ensembleBehind }: EventOf<'unreached'>): void {
+    this.#why = () => error
+    const { current } = this
+    if (current.name === 'disconnected' && ensembleBehind !== current.ensembleBehind) {
+      this.#feed.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
+    } else if (current.name === 'disconnected' || current.name === 'connecting') {
+      this.#feed.amend({ ...current, error })
+    }
+  }
+
+  connected({ session, server, readOnly }: EventOf<'connected'>): void {
+    this.#why = undefined
+    this.#feed.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
+  }
+
+  lost({ session, reason }: EventOf<'lost'>): void {
+    this.#why = reason
+    // The end of the session is a later state.
+    if (session.isOver) return
+    this.#feed.enter({ name: 'disconnected', ...this.#ofSession(session), error: reason(), ensembleBehind: false })
+  }
+
+  ended({ session, reason, error }: EventOf<'ended'>): void {
+    const since = this.#runtime.wallNow()
+    switch (reason) {
+      case 'SessionExpired':
+        return this.#feed.enter({ name: 'expired', ...this.#ofSession(session) })
+      case 'AuthFailed':
+        return this.#feed.enter({ name: 'authFailed', since, error })
+      case 'Unreachable':
+      case 'Closed':
+        return this.#feed.enter({ name: 'closed', since })
+    }
+  }
+
+  renewing(): void {
+    this.#feed.enter({ name: 'connecting', since: this.#runtime.wallNow(), error: this.#why?.() })
+  }
+
+  over(): void {
+    this.#feed.end()
+  }
+
+  #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
+    return { since: this.#runtime.wallNow(), sessionId: hex(id), timeout }
+  }
+}
