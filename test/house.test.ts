@@ -1,10 +1,11 @@
 // Rules of this repository that the linter cannot express. The other rules, including layers, are in .oxlintrc.json.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { importsOf, read, withoutText } from './imports.ts'
 import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
 /** Tests that may import files of another package: the client's virtual world, its certificates, the list of runtimes. */
@@ -89,21 +90,3 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(read('.oxlintrc.json')).toContain(`"files": ["${folder}/src/**"]`)
   })
 })
-
-function read(path: string): string {
-  return readFileSync(join(root, path), 'utf8')
-}
-
-function importsOf(path: string): string[] {
-  const statements = withoutText(read(path), { keepStrings: true }).matchAll(/\b(?:from|import)\s*\(?\s*(['"])(.+?)\1/g)
-  return Array.from(statements, ([, , specifier = '']) => specifier)
-}
-
-/** Removes comments and the contents of strings. This is good enough for code that is formatted and linted. */
-function withoutText(source: string, { keepStrings = false } = {}): string {
-  const texts = /\/\/.*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[^]|[^`\\])*`/g
-  return source.replace(texts, (text) => {
-    if (text.startsWith('/')) return ''
-    return keepStrings && !text.startsWith('`') ? text : "''"
-  })
-}

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { LazyAbortController, onAbort, pause } from '../src/aborts.ts'
+import { LazyAbortController, onAbort } from '../src/base/aborts.ts'
+import { pause } from '../src/runtime/pause.ts'
 import { systemRuntime } from '../src/index.ts'
 
 /** A signal, and how many listeners it has. */

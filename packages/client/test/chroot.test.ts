@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Chroot } from '../src/chroot.ts'
+import { Chroot } from '../src/base/chroot.ts'
 
 const root = new Chroot()
 const app = new Chroot('/app')

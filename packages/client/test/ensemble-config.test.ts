@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../src/helpers/ensemble-config.ts'
+import { parseConfig } from '../src/operations/ensemble-config.ts'
 
 test('parseConfig reads servers, their addresses for each other and for clients, and the version', () => {
   const text = [

@@ -1,7 +1,7 @@
 import { ErrorCode } from '@zk/wire'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
+import { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from '../src/base/errors.ts'
 
 describe('KeeperError', () => {
   test('KeeperError names operation, path, server and session, and what to do', () => {
@@ -106,7 +106,7 @@ describe('KeeperError.is', () => {
 
   test('KeeperError.is and ConnectError.is know the errors of another copy of the package', async () => {
     vi.resetModules()
-    const copy = await import('../src/errors.ts')
+    const copy = await import('../src/base/errors.ts')
     expect(copy.KeeperError).not.toBe(KeeperError)
     const [keeper, unreached] = [new copy.KeeperError('NoNode'), new copy.ConnectError([], 1)]
     expect(keeper).not.toBeInstanceOf(KeeperError)

@@ -2,7 +2,7 @@
 import { GetChildren2Response, OpCode, SetSASLResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { connect, type ConnectionHandler, type LookupHandler, type Runtime, walk } from '../src/index.ts'
-import { madePrintable } from '../src/errors.ts'
+import { madePrintable } from '../src/base/errors.ts'
 import { connected, FakeServer, outcome, VirtualWorld } from './support/index.ts'
 import { errorTexts, Seen } from './support/seen.ts'
 import { wireStat } from './support/stat.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EventQueue } from '../src/caller-watches/event-queue.ts'
+import { EventQueue } from '../src/base/event-queue.ts'
 import { outcome } from './support/index.ts'
 
 const newQueue = (limit = 3) => new EventQueue<string>(limit, () => 'overflow')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../src/helpers/ensemble-config.ts'
-import { clientAddresses } from '../src/helpers/follow-servers.ts'
+import { parseConfig } from '../src/operations/ensemble-config.ts'
+import { clientAddresses } from '../src/zookeeper/follow-servers.ts'
 
 const addresses = (text: string) =>
   clientAddresses(parseConfig(text), { isSecure: false, port: NaN }).map(({ host, port }) => [host, port])

@@ -11,7 +11,7 @@ import {
   Writer,
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { Chroot } from '../src/chroot.ts'
+import { Chroot } from '../src/base/chroot.ts'
 import { sizeInMulti } from '../src/operations/batch.ts'
 import { multi } from '../src/operations/multi.ts'
 import { op, type Op } from '../src/operations/ops.ts'

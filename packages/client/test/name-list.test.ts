@@ -2,7 +2,7 @@
 import { encode, GetChildren2Response, ProtocolError, Reader, type Type, type TypeOf } from '@zk/wire'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Chroot, noChroot } from '../src/chroot.ts'
+import { Chroot, noChroot } from '../src/base/chroot.ts'
 import { getChildNames, getChildren } from '../src/operations/children.ts'
 import { NameList } from '../src/operations/name-list.ts'
 import { prepare } from './support/made-requests.ts'

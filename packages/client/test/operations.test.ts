@@ -20,9 +20,9 @@ import {
   Writer,
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { Chroot } from '../src/chroot.ts'
+import { Chroot } from '../src/base/chroot.ts'
 import { getACL, setACL } from '../src/operations/acl.ts'
-import type { ACL, Data } from '../src/operations/arguments.ts'
+import type { ACL, Data } from '../src/base/arguments.ts'
 import { getChildren, getChildrenAndWatch } from '../src/operations/children.ts'
 import {
   create,

@@ -1,8 +1,8 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { OPEN_ACL_UNSAFE } from '../src/index.ts'
-import { checkCallOptions } from '../src/call-options.ts'
-import { checkAuth, checkOptions } from '../src/options.ts'
+import { checkCallOptions } from '../src/operations/call-options.ts'
+import { checkAuth, checkOptions } from '../src/zookeeper/options.ts'
 import { systemRuntime } from '../src/runtime/system-runtime.ts'
 import { thrownBy } from './support/thrown.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Create2Response, GetDataResponse, MultiResponse, OpCode } from '@zk/wire'
 import { expect, test, vi } from 'vitest'
-import { checkOptions } from '../src/options.ts'
+import { checkOptions } from '../src/zookeeper/options.ts'
 import { main } from './readme-example.ts'
 import { created, FakeServer, nodeData, outcome, someStat, VirtualWorld } from './support/index.ts'
 
@@ -18,7 +18,7 @@ test('README lists every option of connect, and no other', () => {
   const [, options] = /## Options\n([^]*?)\n## /.exec(readme)!
   const listed = Array.from(options!.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
   expect(new Set(listed)).toEqual(
-    new Set([...Object.keys(checkOptions({})), 'signal', 'tls', 'sasl', 'session', 'hostProvider']),
+    new Set([...Object.keys(checkOptions({})), 'signal', 'logger', 'tls', 'sasl', 'session', 'hostProvider']),
   )
 })
 

@@ -2,7 +2,7 @@
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type Logger } from '../src/index.ts'
-import { internalsOf } from '../src/session-internals.ts'
+import { internalsOf } from '../src/session/session-internals.ts'
 import { connected, FakeServer, nodeData, outcome, VirtualWorld } from './support/index.ts'
 
 const T = 30_000

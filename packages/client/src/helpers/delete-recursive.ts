@@ -1,12 +1,12 @@
-import { failuresOf } from '../failures.ts'
+import { failuresOf } from '../base/failures.ts'
 import { validatePath } from '@zk/wire'
-import { wasAborted } from '../aborts.ts'
-import { KeeperError } from '../errors.ts'
+import { wasAborted } from '../base/aborts.ts'
+import { KeeperError } from '../base/errors.ts'
 import { MULTI_SIZE, sizeInMulti } from '../operations/batch.ts'
 import { op } from '../operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
-import { type CallOptions, checkCallOptions, expecting, optionNames } from '../call-options.ts'
-import type { ZooKeeper } from '../zookeeper.ts'
+import { type CallOptions, checkCallOptions, expecting, optionNames } from '../operations/call-options.ts'
+import type { ZooKeeper } from '../zookeeper/zookeeper.ts'
 
 /** The options of `deleteRecursive`. `timeout` is for each request, not for the whole call. */
 export interface DeleteRecursiveOptions extends CallOptions {

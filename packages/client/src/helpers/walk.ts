@@ -1,9 +1,9 @@
 import { ProtocolError, validatePath } from '@zk/wire'
-import { wasAborted } from '../aborts.ts'
-import { KeeperError } from '../errors.ts'
+import { wasAborted } from '../base/aborts.ts'
+import { KeeperError } from '../base/errors.ts'
 import type { Children } from '../operations/children.ts'
-import { type CallOptions, checkCallOptions, expecting, optionNames } from '../call-options.ts'
-import type { ZooKeeper } from '../zookeeper.ts'
+import { type CallOptions, checkCallOptions, expecting, optionNames } from '../operations/call-options.ts'
+import type { ZooKeeper } from '../zookeeper/zookeeper.ts'
 
 /** The options of `walk`. `timeout` is for each read, not for the whole walk. */
 export interface WalkOptions extends CallOptions {

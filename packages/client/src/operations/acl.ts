@@ -1,6 +1,6 @@
 import { type ACL as WireACL, operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import { type ACL, checkACL, versionIn, required } from './arguments.ts'
+import { type ACL, checkACL, versionIn, required } from '../base/arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 

@@ -1,5 +1,5 @@
 import { operations } from '@zk/wire'
-import { versionIn } from './arguments.ts'
+import { versionIn } from '../base/arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 

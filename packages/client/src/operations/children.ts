@@ -1,6 +1,6 @@
 import { GetChildren2Response, operations, ProtocolError, type Type, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import { required } from './arguments.ts'
+import { required } from '../base/arguments.ts'
 import { NameList } from './name-list.ts'
 import { type Operation, watching } from './operation.ts'
 

@@ -1,7 +1,7 @@
 import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
-import { type EnsembleConfig, parseConfig } from '../helpers/ensemble-config.ts'
+import { type EnsembleConfig, parseConfig } from './ensemble-config.ts'
 import { type Stat, toStat } from './stat.ts'
-import { describe } from './arguments.ts'
+import { describe } from '../base/arguments.ts'
 import { type Operation, watching } from './operation.ts'
 
 /** The node that has the configuration (ZooDefs.CONFIG_NODE). Chroots do not apply to it: `ZooKeeper` passes `noChroot`. */

@@ -1,8 +1,8 @@
 import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
-import type { Chroot } from '../chroot.ts'
-import { optionNames } from '../call-options.ts'
+import type { Chroot } from '../base/chroot.ts'
+import { optionNames } from './call-options.ts'
 import { type Stat, toStat } from './stat.ts'
-import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
+import { type ACL, checkACL, type Data, describe, required, toBytes } from '../base/arguments.ts'
 import type { Operation } from './operation.ts'
 
 /** The options of `create`: the kind of node to create. */

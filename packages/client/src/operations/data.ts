@@ -1,6 +1,6 @@
 import { type Bytes, type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import { versionIn, type Data, toBytes } from './arguments.ts'
+import { versionIn, type Data, toBytes } from '../base/arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
 import { type Operation, watching } from './operation.ts'
 
@@ -21,7 +21,7 @@ export const getData: Read = {
   result: toNodeData,
 }
 
-export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
+function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
   // `Reader.buffer` has already copied the data.
   return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
 }

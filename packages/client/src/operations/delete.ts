@@ -1,6 +1,6 @@
 import { operations } from '@zk/wire'
-import { optionNames } from '../call-options.ts'
-import { versionIn } from './arguments.ts'
+import { optionNames } from './call-options.ts'
+import { versionIn } from '../base/arguments.ts'
 import type { Operation } from './operation.ts'
 
 /** The version that the node must have for a write or a check: that of its data, or, in `setACL`, that of its ACL. */

@@ -1,4 +1,4 @@
-import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../base/errors.ts'
 
 interface FailedMulti extends Pick<KeeperErrorDetails, 'needs'> {
   readonly index: number

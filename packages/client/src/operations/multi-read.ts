@@ -1,5 +1,5 @@
 import { ErrorCode, errorName, OpCode, operations, ProtocolError } from '@zk/wire'
-import { KeeperError } from '../errors.ts'
+import { KeeperError } from '../base/errors.ts'
 import type { Operation } from './operation.ts'
 import { copyOf, encodeParts, type ReadOp } from './ops.ts'
 

@@ -1,8 +1,8 @@
 // Operations are data: what the client adds to an operation of `@zk/wire`. Calls, the parts of a multi, and requests that the
 // session makes for itself are all made of them.
 import type { ErrorName, Operation as WireOperation, TypeOf } from '@zk/wire'
-import type { Chroot } from '../chroot.ts'
-import type { KeeperErrorDetails } from '../errors.ts'
+import type { Chroot } from '../base/chroot.ts'
+import type { KeeperErrorDetails } from '../base/errors.ts'
 
 export type { WireOperation }
 

@@ -1,8 +1,8 @@
 // The operations for `multi` and `multiRead`, made of the same descriptors as the calls.
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
-import type { Chroot } from '../chroot.ts'
+import type { Chroot } from '../base/chroot.ts'
 import type { Stat } from './stat.ts'
-import { checkKeys, type Data, required } from './arguments.ts'
+import { checkKeys, type Data, required } from '../base/arguments.ts'
 import { check } from './check.ts'
 import { getChildren, toNames } from './children.ts'
 import { create, type CreateOptions } from './create.ts'

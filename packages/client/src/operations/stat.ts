@@ -1,5 +1,5 @@
 import type { Stat as WireStat } from '@zk/wire'
-import { fieldsInJson } from '../in-json.ts'
+import { fieldsInJson } from '../base/in-json.ts'
 
 /** The Stat of a node. `ctime` and `mtime` are in ms since the epoch. In JSON zxids and `ephemeralOwner` are text: `0x…`. */
 export type Stat = Readonly<Omit<WireStat, 'ctime' | 'mtime'> & Record<'ctime' | 'mtime', number>>

@@ -1,5 +1,5 @@
 import { operations } from '@zk/wire'
-import { required } from './arguments.ts'
+import { required } from '../base/arguments.ts'
 import type { Operation } from './operation.ts'
 
 /** One identity of the connection. */

@@ -1,6 +1,6 @@
 // The option `tls` of connect, and its checks. Error messages never show a value, because values include keys and
 // passphrases.
-import { checkKeys, isBytes } from '../operations/arguments.ts'
+import { checkKeys, isBytes } from '../base/arguments.ts'
 
 /** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array

@@ -1,7 +1,7 @@
 // DIGEST-MD5 (RFC 2831) as ZooKeeper's Java server implements it: quality of protection `auth`, no subsequent authentication.
 import { createHash } from 'node:crypto'
-import { KeeperError } from '../errors.ts'
-import { checkKeys } from '../operations/arguments.ts'
+import { KeeperError } from '../base/errors.ts'
+import { checkKeys } from '../base/arguments.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import type { SaslExchange, SaslMechanism } from './mechanism.ts'
 

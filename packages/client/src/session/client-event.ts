@@ -1,6 +1,6 @@
 // What happens in a client, for those who watch it: statistics, states, diagnostics channels, the log. No decision of a session
 // depends on them.
-import type { KeeperErrorCode } from '../errors.ts'
+import type { KeeperErrorCode } from '../base/errors.ts'
 import type { Output } from './protocol/output.ts'
 import type { EndReason } from './protocol/states.ts'
 import type { Request } from './requests/request.ts'

@@ -1,7 +1,7 @@
 // Publishes what happens on the diagnostics channels.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import { printable } from '@zk/wire'
-import { KeeperError } from '../errors.ts'
+import { KeeperError } from '../base/errors.ts'
 import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import { endTrigger } from '../session/protocol/states.ts'
 import type { Request } from '../session/requests/request.ts'

@@ -1,6 +1,6 @@
 // The state of a client, for any number of readers.
-import { describeInJson } from '../errors.ts'
-import { OVER } from '../caller-watches/event-queue.ts'
+import { describeInJson } from '../base/errors.ts'
+import { OVER } from '../base/event-queue.ts'
 
 /**
  * The state of a client: plain data, which can be written as JSON. `closed` and `authFailed` are final. If `renewSession` is

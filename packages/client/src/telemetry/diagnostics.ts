@@ -1,7 +1,7 @@
 // The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. Messages never
 // contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors messages.
-import type { KeeperErrorCode } from '../errors.ts'
-import { inJson } from '../in-json.ts'
+import type { KeeperErrorCode } from '../base/errors.ts'
+import { inJson } from '../base/in-json.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
 /** The session and its server. */

@@ -1,7 +1,7 @@
 // The lines of the log.
 import { printable } from '@zk/wire'
-import { describeInJson, KeeperError } from '../errors.ts'
-import { hex } from '../hex.ts'
+import { describeInJson, KeeperError } from '../base/errors.ts'
+import { hex } from '../base/hex.ts'
 import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import type { LogFunction, LogLevel } from './logger.ts'
 import { Outage } from './outage.ts'

@@ -1,5 +1,5 @@
 // The attempts to connect that have failed since the client last had a connection, over all its sessions.
-import { type ConnectAttempt, ConnectError } from '../errors.ts'
+import { type ConnectAttempt, ConnectError } from '../base/errors.ts'
 import type { EventOf } from '../session/client-event.ts'
 
 export class Outage {

@@ -1,5 +1,5 @@
 // The state of the client, from what happens.
-import { hex } from '../hex.ts'
+import { hex } from '../base/hex.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'

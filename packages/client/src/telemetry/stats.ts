@@ -1,5 +1,5 @@
 // The statistics of a client.
-import type { KeeperErrorCode } from '../errors.ts'
+import type { KeeperErrorCode } from '../base/errors.ts'
 import type { EventOf, Subscriber } from '../session/client-event.ts'
 import type { Flow } from '../session/requests/flow.ts'
 

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { KeeperError } from '../../src/errors.ts'
+import { KeeperError } from '../../src/base/errors.ts'
 import { namesIn, SESSION_ID } from '../support/machine-frames.ts'
 import { read, watcher, write } from '../support/made-requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'

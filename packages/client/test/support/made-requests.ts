@@ -11,7 +11,7 @@ import {
   SyncRequest,
   type Writer,
 } from '@zk/wire'
-import type { Chroot } from '../../src/chroot.ts'
+import type { Chroot } from '../../src/base/chroot.ts'
 import { addAuth, type Credential } from '../../src/operations/add-auth.ts'
 import { type Operation, type WireOperation, wireOf } from '../../src/operations/operation.ts'
 import { setWatchesRequest } from '../../src/session/requests/internal-requests.ts'

@@ -1,5 +1,5 @@
-import { LazyAbortController } from '../../aborts.ts'
-import type { Connection } from '../../session.ts'
+import { LazyAbortController } from '../../base/aborts.ts'
+import type { Connection } from '../../operations/session.ts'
 import type { TouchLog } from '../protocol/touch-log.ts'
 
 /** The driver's side of a public `Connection`: with the touch log, and with `lose`, which aborts its signal. */

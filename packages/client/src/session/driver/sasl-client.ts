@@ -1,6 +1,6 @@
 // Gets tokens from the SASL mechanism. The session sends them.
-import { madePrintable } from '../../errors.ts'
-import { isBytes } from '../../operations/arguments.ts'
+import { madePrintable } from '../../base/errors.ts'
+import { isBytes } from '../../base/arguments.ts'
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'

@@ -1,6 +1,6 @@
 // The one timer of a session.
 import type { Runtime } from '../../runtime/runtime.ts'
-import { type Timestamp, timestamp } from '../../timestamp.ts'
+import { type Timestamp, timestamp } from '../../runtime/timestamp.ts'
 
 export interface Fired {
   readonly at: number

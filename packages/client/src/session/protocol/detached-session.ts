@@ -1,5 +1,5 @@
 import type { Bytes } from '@zk/wire'
-import { hex } from '../../hex.ts'
+import { hex } from '../../base/hex.ts'
 
 /**
  * A session that its client has left. Another client can resume it with `connect(…, { session })`, until the session timeout

@@ -1,7 +1,7 @@
 // The session without I/O. It gets events with their times, and returns what to do. It uses no socket, timer, promise, clock
 // or random source. Its methods are in this order: calls of the caller, reports of the driver, actions that are due.
 import { formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
-import { KeeperError, madePrintable } from '../../errors.ts'
+import { KeeperError, madePrintable } from '../../base/errors.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines, throttlePause } from './deadlines.ts'
 import { RequestPipeline } from '../requests/request-pipeline.ts'

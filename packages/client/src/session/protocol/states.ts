@@ -6,7 +6,7 @@
 // 2. `connected` means that the handshake succeeded, and also SASL if it is used: requests may be sent.
 // 3. `ended` is final, and is entered in both tables at once. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
-import type { KeeperErrorCode } from '../../errors.ts'
+import type { KeeperErrorCode } from '../../base/errors.ts'
 import type { Target } from '../servers/server-picker.ts'
 import type { Search } from '../servers/search.ts'
 import type { SaslHandshake } from './sasl-handshake.ts'

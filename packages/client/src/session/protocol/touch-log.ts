@@ -2,7 +2,7 @@
 // touches a session for each request and ping that it accepts for processing, even if the answer is an error
 // (ZooKeeperServer.submitRequestNow). Credentials and SASL packets do not touch the session: the server answers them by itself
 // (processPacket). SessionMachine.transmit counts the touches that are sent.
-import type { Timestamp } from '../../timestamp.ts'
+import type { Timestamp } from '../../runtime/timestamp.ts'
 
 interface Answered {
   readonly sent: Timestamp

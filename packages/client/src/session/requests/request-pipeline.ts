@@ -1,6 +1,6 @@
 // The requests, credentials and watches of a session, and the replies to them. They outlive connections and end with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
-import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
+import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../base/errors.ts'
 import { ErrorReply } from '../../operations/error-reply.ts'
 import { needsOf, needsOfLater, needsOfSize } from '../../operations/needs.ts'
 import type { ErrorContext } from '../../operations/operation.ts'

@@ -1,6 +1,6 @@
 import { AddWatchMode, errorName, type Reader, readNamed, type WatcherType, Writer } from '@zk/wire'
-import { type Chroot, noChroot } from '../../chroot.ts'
-import type { KeeperErrorCode } from '../../errors.ts'
+import { type Chroot, noChroot } from '../../base/chroot.ts'
+import type { KeeperErrorCode } from '../../base/errors.ts'
 import type { Credential } from '../../operations/add-auth.ts'
 import type { AnyOperation, ErrorContext, WireOperation } from '../../operations/operation.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'

@@ -1,5 +1,5 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
-import type { ConnectAttempt } from '../../errors.ts'
+import type { ConnectAttempt } from '../../base/errors.ts'
 import type { Jitter } from './jitter.ts'
 import { backoff, deadlines } from '../protocol/deadlines.ts'
 import { isSame, type ListSource, type ServerLists } from './server-lists.ts'

@@ -1,7 +1,7 @@
 // The watches of a session: which watchers each event notifies, and which watches the server must have. When a
 // request is sent, this class chooses its watch. Only then is it known which requests the server executes before it.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
-import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../../base/errors.ts'
 import type { Output } from '../protocol/output.ts'
 import {
   addWatchRequest,

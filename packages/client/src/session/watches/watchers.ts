@@ -1,6 +1,6 @@
 // The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all events.
 import type { EventType } from '@zk/wire'
-import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../../base/errors.ts'
 import type { WatchKind } from '../../operations/operation.ts'
 
 export type { WatchKind }

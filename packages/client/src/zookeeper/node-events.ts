@@ -1,17 +1,17 @@
 // A persistent watch that outlives connections and sessions, and its events as an async iterator.
-import { onAbort } from '../aborts.ts'
-import type { Chroot } from '../chroot.ts'
-import { atCaller, KeeperError } from '../errors.ts'
-import { EventQueue, OVER } from './event-queue.ts'
-import { inJson } from '../in-json.ts'
+import { onAbort } from '../base/aborts.ts'
+import type { Chroot } from '../base/chroot.ts'
+import { atCaller, KeeperError } from '../base/errors.ts'
+import { EventQueue, OVER } from '../base/event-queue.ts'
+import { inJson } from '../base/in-json.ts'
 import { addWatch } from '../operations/add-watch.ts'
-import { checkBoolean } from '../operations/arguments.ts'
+import { checkBoolean } from '../base/arguments.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
 import type { WaitOptions } from '../session/driver/session-listener.ts'
-import type { SessionChain } from '../session-chain.ts'
+import type { SessionChain } from './session-chain.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
-import { type CallOptions, checkCallOptions, optionNames } from '../call-options.ts'
+import { type CallOptions, checkCallOptions, optionNames } from '../operations/call-options.ts'
 
 /** Events may have been missed: read the nodes again. Events that happen after you have received the gap are not missed. */
 export interface Gap {

@@ -1,5 +1,5 @@
 // The public interface of a session and its connection.
-import type { Timestamp } from './timestamp.ts'
+import type { Timestamp } from '../runtime/timestamp.ts'
 
 /**
  * A session of ZooKeeper. It outlives connections, owns ephemeral nodes and watches, and ends once. The client then opens

@@ -1,9 +1,9 @@
 import { parseConnectString } from '@zk/wire'
-import { wasAborted } from './aborts.ts'
-import { Chroot } from './chroot.ts'
-import { atCaller, KeeperError } from './errors.ts'
+import { wasAborted } from '../base/aborts.ts'
+import { Chroot } from '../base/chroot.ts'
+import { atCaller, KeeperError } from '../base/errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
-import { toBytes } from './operations/arguments.ts'
+import { toBytes } from '../base/arguments.ts'
 import { SessionChain } from './session-chain.ts'
 import { ZooKeeper } from './zookeeper.ts'
 

@@ -1,13 +1,14 @@
 // Keeps a client's list of servers equal to the ensemble's own configuration.
 import type { ServerAddress } from '@zk/wire'
-import { onAbort, pause } from '../aborts.ts'
-import type { ClientAddress, EnsembleConfig, ServerConfig } from './ensemble-config.ts'
-import { KeeperError } from '../errors.ts'
-import type { CallOptions } from '../call-options.ts'
+import { onAbort } from '../base/aborts.ts'
+import { pause } from '../runtime/pause.ts'
+import type { ClientAddress, EnsembleConfig, ServerConfig } from '../operations/ensemble-config.ts'
+import { KeeperError } from '../base/errors.ts'
+import type { CallOptions } from '../operations/call-options.ts'
 import { CONFIG_NODE, type NodeConfig } from '../operations/config.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Session } from '../session.ts'
-import type { Watched } from '../caller-watches/call-watcher.ts'
+import type { Session } from '../operations/session.ts'
+import type { Watched } from './call-watcher.ts'
 
 /** The pause before a failed read of the configuration is repeated, in ms. */
 const RETRY_PAUSE = 1_000

@@ -1,5 +1,5 @@
 import { parentOf, parseConnectString } from '@zk/wire'
-import { wasAborted } from './aborts.ts'
+import { wasAborted } from '../base/aborts.ts'
 import {
   type CallOptions,
   checkCallOptions,
@@ -7,20 +7,20 @@ import {
   expecting,
   optionNames,
   type ParentsOptions,
-} from './call-options.ts'
-import { Chroot, noChroot } from './chroot.ts'
-import { atCaller, KeeperError, throwAtCaller } from './errors.ts'
-import { getACL, type NodeACL, setACL } from './operations/acl.ts'
-import { addAuth } from './operations/add-auth.ts'
-import type { ErrorReply } from './operations/error-reply.ts'
-import { type ACL, checkACL, type Data, toBytes } from './operations/arguments.ts'
-import { checkWatches } from './operations/check-watches.ts'
+} from '../operations/call-options.ts'
+import { Chroot, noChroot } from '../base/chroot.ts'
+import { atCaller, KeeperError, throwAtCaller } from '../base/errors.ts'
+import { getACL, type NodeACL, setACL } from '../operations/acl.ts'
+import { addAuth } from '../operations/add-auth.ts'
+import type { ErrorReply } from '../operations/error-reply.ts'
+import { type ACL, checkACL, type Data, toBytes } from '../base/arguments.ts'
+import { checkWatches } from '../operations/check-watches.ts'
 import {
   type Children,
   getChildNames as getChildNamesOf,
   getChildren,
   getChildrenAndWatch,
-} from './operations/children.ts'
+} from '../operations/children.ts'
 import {
   CONFIG_NODE,
   getConfig,
@@ -28,44 +28,44 @@ import {
   type NodeConfig,
   reconfig,
   type Reconfiguration,
-} from './operations/config.ts'
-import { create, type Created, type CreateOptions, isSequential } from './operations/create.ts'
-import { getData, getDataAndWatch, type NodeData, setData } from './operations/data.ts'
-import { deleteNode, type VersionOptions } from './operations/delete.ts'
-import { exists, existsAndWatch } from './operations/exists.ts'
-import { getAllChildrenNumber } from './operations/get-all-children-number.ts'
-import { getEphemerals } from './operations/get-ephemerals.ts'
-import type { NameList } from './operations/name-list.ts'
-import { multi, type MultiResults } from './operations/multi.ts'
-import { multiRead, type ReadResults } from './operations/multi-read.ts'
-import type { Operation, WatchingOperation, WireOperation } from './operations/operation.ts'
-import type { Op, ReadOp } from './operations/ops.ts'
-import { checkedType, type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
-import { sync } from './operations/sync.ts'
-import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
+} from '../operations/config.ts'
+import { create, type Created, type CreateOptions, isSequential } from '../operations/create.ts'
+import { getData, getDataAndWatch, type NodeData, setData } from '../operations/data.ts'
+import { deleteNode, type VersionOptions } from '../operations/delete.ts'
+import { exists, existsAndWatch } from '../operations/exists.ts'
+import { getAllChildrenNumber } from '../operations/get-all-children-number.ts'
+import { getEphemerals } from '../operations/get-ephemerals.ts'
+import type { NameList } from '../operations/name-list.ts'
+import { multi, type MultiResults } from '../operations/multi.ts'
+import { multiRead, type ReadResults } from '../operations/multi-read.ts'
+import type { Operation, WatchingOperation, WireOperation } from '../operations/operation.ts'
+import type { Op, ReadOp } from '../operations/ops.ts'
+import { checkedType, type RemovableWatches, removeWatches } from '../operations/remove-watches.ts'
+import { sync } from '../operations/sync.ts'
+import { type ClientInfo, whoAmI } from '../operations/who-am-i.ts'
 import {
   type EventSink,
   NodeEventsSource,
   type OpeningNodeEvents,
   PersistentWatch,
   type WatchOptions,
-} from './caller-watches/node-events.ts'
-import { openNodeEvents } from './caller-watches/opening-node-events.ts'
+} from './node-events.ts'
+import { openNodeEvents } from './opening-node-events.ts'
 import { checkAuth } from './options.ts'
-import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
-import { followServers } from './helpers/follow-servers.ts'
-import type { ClientState, ClientStates } from './telemetry/client-state.ts'
-import type { Runtime } from './runtime/runtime.ts'
-import type { DetachedSession } from './session/protocol/detached-session.ts'
-import { inspected } from './inspected.ts'
-import { driverOf, type SessionDriver } from './session/driver/session-driver.ts'
-import type { Session } from './session.ts'
-import { throwIfAborted } from './signals.ts'
-import type { LogLevel } from './telemetry/logger.ts'
-import type { ClientStats } from './telemetry/stats.ts'
+import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './parents.ts'
+import { followServers } from './follow-servers.ts'
+import type { ClientState, ClientStates } from '../telemetry/client-state.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { DetachedSession } from '../session/protocol/detached-session.ts'
+import { inspected } from '../base/inspected.ts'
+import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
+import type { Session } from '../operations/session.ts'
+import { throwIfAborted } from '../base/signals.ts'
+import type { LogLevel } from '../telemetry/logger.ts'
+import type { ClientStats } from '../telemetry/stats.ts'
 import type { SessionChain } from './session-chain.ts'
-import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched } from './caller-watches/call-watcher.ts'
+import type { Stat } from '../operations/stat.ts'
+import { CallWatcher, type Watched } from './call-watcher.ts'
 
 // What recipes need of a client besides its public methods. These are methods of the object, and their names are known to all
 // copies of this package: the recipes of one copy also work with a client of another.

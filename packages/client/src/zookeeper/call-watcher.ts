@@ -1,7 +1,7 @@
 // The watch that a read sets, as the caller sees it: the promise of its event, and `unwatch`. `unwatch` removes the watcher
 // here at once, and the watch at the server if nothing else of this client needs it.
-import { type Chroot, noChroot } from '../chroot.ts'
-import { inJson } from '../in-json.ts'
+import { type Chroot, noChroot } from '../base/chroot.ts'
+import { inJson } from '../base/in-json.ts'
 import type { WatchKind } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
 import type { SessionDriver } from '../session/driver/session-driver.ts'

@@ -1,6 +1,6 @@
 // Checks of the arguments of calls, before anything is sent.
 import { ProtocolError } from '@zk/wire'
-import { isSignal } from '../signals.ts'
+import { isSignal } from './signals.ts'
 
 /** Data of a znode: bytes, or text to be stored as UTF-8. */
 export type Data = Uint8Array | string

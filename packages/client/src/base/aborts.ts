@@ -1,4 +1,3 @@
-import type { Runtime } from './runtime/runtime.ts'
 import { reasonOf } from './signals.ts'
 
 /** Called with the reason of the abort. */
@@ -72,19 +71,4 @@ export class LazyAbortController {
  */
 export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && error === reasonOf(signal)
-}
-
-/** Waits `delay` ms, or until one of the signals aborts. */
-export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
-  return new Promise((resolve) => {
-    if (signals.some((signal) => signal?.aborted === true)) return resolve()
-    const unlisten: (() => void)[] = []
-    const end = () => {
-      cancel()
-      for (const each of unlisten) each()
-      resolve()
-    }
-    const cancel = runtime.setTimer(delay, end)
-    for (const signal of signals) if (signal !== undefined) unlisten.push(onAbort(signal, end))
-  })
 }

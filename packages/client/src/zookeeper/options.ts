@@ -1,13 +1,13 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
-import { checkBoolean, checkKeys, checkSignal, isBytes, shown } from './operations/arguments.ts'
-import { checkLogger, type Logger } from './telemetry/logger.ts'
-import type { Runtime } from './runtime/runtime.ts'
-import { systemRuntime } from './runtime/system-runtime.ts'
-import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
-import { LOCAL_EXPIRY } from './session/protocol/deadlines.ts'
-import type { SessionCredentials } from './session/protocol/detached-session.ts'
-import type { HostProvider } from './session/servers/static-host-provider.ts'
-import { checkTlsSource, type TlsSource } from './runtime/tls.ts'
+import { checkBoolean, checkKeys, checkSignal, isBytes, shown } from '../base/arguments.ts'
+import { checkLogger, type Logger } from '../telemetry/logger.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { systemRuntime } from '../runtime/system-runtime.ts'
+import { checkMechanism, type SaslMechanism } from '../sasl/mechanism.ts'
+import { LOCAL_EXPIRY } from '../session/protocol/deadlines.ts'
+import type { SessionCredentials } from '../session/protocol/detached-session.ts'
+import type { HostProvider } from '../session/servers/static-host-provider.ts'
+import { checkTlsSource, type TlsSource } from '../runtime/tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {

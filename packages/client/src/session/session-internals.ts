@@ -1,4 +1,4 @@
-import type { Session } from './session.ts'
+import type { Session } from '../operations/session.ts'
 
 /** What recipes use of a session besides its public interface. */
 export interface SessionInternals {

@@ -1,10 +1,10 @@
 // Creates missing nodes above a node.
-import { failuresOf } from '../failures.ts'
-import { wasAborted } from '../aborts.ts'
-import { KeeperError } from '../errors.ts'
-import { checkACL, type Data, isBytes } from '../operations/arguments.ts'
+import { failuresOf } from '../base/failures.ts'
+import { wasAborted } from '../base/aborts.ts'
+import { KeeperError } from '../base/errors.ts'
+import { checkACL, type Data, isBytes } from '../base/arguments.ts'
 import type { Created, CreateOptions } from '../operations/create.ts'
-import type { CallOptions, ParentsOptions } from '../call-options.ts'
+import type { CallOptions, ParentsOptions } from '../operations/call-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
 type Options = CreateOptions & ParentsOptions & CallOptions

@@ -1,6 +1,6 @@
 // Parses /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
 
-import { inJson } from '../in-json.ts'
+import { inJson } from '../base/in-json.ts'
 
 /** One server of an ensemble. */
 export interface ServerConfig {

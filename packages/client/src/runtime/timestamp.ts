@@ -1,4 +1,4 @@
-import type { Runtime } from './runtime/runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A time, by the steady clock and the wall clock of a runtime. */
 export interface Timestamp {

@@ -1,5 +1,5 @@
-import type { KeeperErrorCode } from './errors.ts'
-import { type ACL, checkBoolean, checkKeys, checkSignal, checkTime } from './operations/arguments.ts'
+import type { KeeperErrorCode } from '../base/errors.ts'
+import { type ACL, checkBoolean, checkKeys, checkSignal, checkTime } from '../base/arguments.ts'
 import type { Session } from './session.ts'
 
 /** How long a call waits, and in which session it runs. */

@@ -1,6 +1,6 @@
 // The events of a watch that the server may not have set yet.
-import { atCaller } from '../errors.ts'
-import { OVER } from './event-queue.ts'
+import { atCaller } from '../base/errors.ts'
+import { OVER } from '../base/event-queue.ts'
 import type { NodeEvents, NodeEventsSource, OpeningNodeEvents } from './node-events.ts'
 
 type Result = Awaited<ReturnType<NodeEvents['next']>>
