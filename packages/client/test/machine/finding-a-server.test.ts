@@ -195,7 +195,7 @@ test('SessionMachine gives each server its turn within a connectTimeout below T'
   expect(machine.state).toMatchObject({ name: 'dialing', by: 1_000 })
 })
 
-test('SessionMachine reports when every server closes the connection at the handshake, but not its own hang-ups (S06)', () => {
+test('SessionMachine reports that a server took the handshake and closed the connection, not that one was given up (S06)', () => {
   const closed = handshaking()
   expect(closed.lost(broken, 1)).toMatchObject([{ type: 'unreached', server: 'zk1:2181', everyServerCloses: true }])
   const refused = dialing()
