@@ -11,7 +11,7 @@ export { checkACL, checkBoolean, checkKeys, checkSignal, checkTime, isBytes } fr
 export { MULTI_SIZE, sizeInMulti } from './operations/batch.ts'
 export { NameList } from './operations/name-list.ts'
 export { isSystemNode } from './helpers/walk.ts'
-export { getChildNames, logWith, watchInto } from './zookeeper/zookeeper.ts'
+export { getChildNames, logWith, watchInto } from './zookeeper/for-recipes.ts'
 export { internalsOf, type SessionInternals } from './session/session-internals.ts'
 export type { EventSink } from './zookeeper/node-events.ts'
 export { hex } from './base/hex.ts'

@@ -3,8 +3,9 @@ import type { ServerAddress } from '@zk/wire'
 import { onAbort } from '../base/aborts.ts'
 import { pause } from '../runtime/pause.ts'
 import type { ClientAddress, EnsembleConfig, ServerConfig } from '../operations/ensemble-config.ts'
-import { KeeperError } from '../base/errors.ts'
-import type { CallOptions } from '../operations/call-options.ts'
+import { atCaller, KeeperError } from '../base/errors.ts'
+import { type CallOptions, checkCallOptions } from '../operations/call-options.ts'
+import type { SessionChain } from './session-chain.ts'
 import { CONFIG_NODE, type NodeConfig } from '../operations/config.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Session } from '../operations/session.ts'
@@ -12,6 +13,8 @@ import type { Watched } from './call-watcher.ts'
 
 /** The pause before a failed read of the configuration is repeated, in ms. */
 const RETRY_PAUSE = 1_000
+
+const followOptions = ['signal']
 
 /** The part of the client that is used here. */
 interface ConfiguredClient {
@@ -30,16 +33,35 @@ interface Follower {
   gaveUp(why: unknown): void
 }
 
+/** What `ZooKeeper.followServers` does. */
+export async function followServers(
+  client: ConfiguredClient,
+  sessions: SessionChain,
+  options: Pick<CallOptions, 'signal'>,
+): Promise<void> {
+  checkCallOptions('followServers', options, followOptions, '{ signal }')
+  const { signal } = options
+  const follower: Follower = {
+    isSecure: sessions.isSecure,
+    update: (servers) => sessions.updateServers(servers, 'ensemble'),
+    ignored: (why) => sessions.report({ type: 'serversIgnored', why }),
+    gaveUp: (why) => {
+      sessions.report({ type: 'anomaly', what: `the client follows /zookeeper/config no longer: ${String(why)}` })
+    },
+  }
+  try {
+    await follow(client, follower, signal)
+  } catch (error) {
+    throw atCaller(error, signal)
+  }
+}
+
 /**
  * Sets the list now and at each change, until the signal aborts or the client ends. Resolves after the first time. Rejects if
  * the first read fails, or if no server has an address that the client can use. A later configuration without such addresses
  * is ignored.
  */
-export async function followServers(
-  client: ConfiguredClient,
-  follower: Follower,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function follow(client: ConfiguredClient, follower: Follower, signal: AbortSignal | undefined): Promise<void> {
   const first = await client.getConfigAndWatch({ signal })
   const unusable = take(first.config, client, follower)
   if (unusable !== undefined) {

@@ -1,22 +1,95 @@
 // Creates missing nodes above a node.
+import { parentOf } from '@zk/wire'
 import { failuresOf } from '../base/failures.ts'
 import { wasAborted } from '../base/aborts.ts'
-import { KeeperError } from '../base/errors.ts'
+import { atCaller, KeeperError } from '../base/errors.ts'
 import { checkACL, type Data, isBytes } from '../base/arguments.ts'
-import type { Created, CreateOptions } from '../operations/create.ts'
-import type { CallOptions, ParentsOptions } from '../operations/call-options.ts'
+import { noChroot } from '../base/chroot.ts'
+import { throwIfAborted } from '../base/signals.ts'
+import { create, type Created, type CreateOptions, isSequential } from '../operations/create.ts'
+import {
+  type CallOptions,
+  checkCallOptions,
+  type EnsureOptions,
+  expecting,
+  optionNames,
+  type ParentsOptions,
+} from '../operations/call-options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { Calls } from './calls.ts'
 
 type Options = CreateOptions & ParentsOptions & CallOptions
 
+const ensureOptions = optionNames('acl')
+
+/** Creates a node, and with the option `parents` the missing nodes above it. */
+export async function createWithParents(
+  calls: Calls,
+  path: string,
+  data: Data | undefined,
+  options: Options,
+): Promise<Created> {
+  checkCallOptions('create', options, create.options?.known, create.options?.example)
+  const { runtime } = calls.sessions
+  const session = calls.sessionOf(options)
+  const { timeout = session.timeout, signal } = options
+  const isBelow = wantsParents(options.parents)
+  const creation = isBelow ? snapshot({ data, options }) : { data, options }
+  const until = runtime.now() + timeout
+  try {
+    const callOptions = isBelow ? expecting(options, 'NoNode') : options
+    return await calls.submit(create, [path, creation.data, creation.options], callOptions)
+  } catch (error) {
+    const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
+    if (!isMissing) throw atCaller(error, signal)
+    const { parents, ...each } = { ...creation.options, session }
+    const parentPath = parentOf(calls.chroot.absolute(path, { sequential: isSequential(each.mode) }))
+    const makeNode = maker(calls, typeof parents === 'object' ? parents.acl : undefined, each)
+    const again = (timeout: number) => createWithParents(calls, path, creation.data, { ...each, timeout })
+    return createBelow({ parentPath, makeNode, create: again }, { runtime, until, signal }, error)
+  }
+}
+
+/** Creates a node and all missing nodes above it, in this mode. */
+export async function ensure(
+  calls: Calls,
+  name: string,
+  mode: PathMode,
+  path: string,
+  given: EnsureOptions,
+): Promise<void> {
+  checkCallOptions(name, given, ensureOptions)
+  const { acl: callersACL, ...options } = given
+  // A copy: it is read again for each node, and the caller may overwrite its own.
+  const acl = callersACL && checkACL(callersACL)
+  const session = calls.sessionOf(options)
+  const { timeout = session.timeout, signal } = options
+  const absolute = calls.chroot.absolute(path)
+  // The root exists: nothing is sent.
+  if (absolute === '/') {
+    throwIfAborted(signal)
+    throwIfAborted(session.signal)
+  }
+  const { runtime } = calls.sessions
+  const limit = { runtime, until: runtime.now() + timeout, signal }
+  const failure = await makePath(absolute, mode, maker(calls, acl, { ...options, session }), limit)
+  if (failure !== undefined) throw atCaller(failure, signal)
+}
+
+/** Makes the function that creates missing nodes. Their paths already include the chroot. */
+function maker(calls: Calls, acl: CreateOptions['acl'], options: CallOptions): MakeNode {
+  return (path, mode, timeout) =>
+    calls.submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), noChroot)
+}
+
 /** The arguments of a create, kept to repeat it. */
-export interface CreateArguments {
+interface CreateArguments {
   readonly data: Data | undefined
   readonly options: Options
 }
 
 /** A copy of the arguments: the caller may change them before the request is repeated. */
-export function snapshot({ data, options }: CreateArguments): CreateArguments {
+function snapshot({ data, options }: CreateArguments): CreateArguments {
   const { acl, parents } = options
   const parentsCopy = typeof parents === 'object' ? { acl: checkACL(parents.acl) } : parents
   return {
@@ -26,7 +99,7 @@ export function snapshot({ data, options }: CreateArguments): CreateArguments {
 }
 
 /** Until when the caller waits, by which clock, and the caller's signal. */
-export interface WaitLimit {
+interface WaitLimit {
   readonly runtime: Pick<Runtime, 'now'>
   readonly until: number
   readonly signal: AbortSignal | undefined
@@ -35,9 +108,9 @@ export interface WaitLimit {
 const timeLeft = ({ runtime, until }: WaitLimit) => until - runtime.now()
 
 /** Creates one node. `path` includes the chroot, and `timeout` is in ms. */
-export type MakeNode = (path: string, mode: PathMode, timeout: number) => Promise<unknown>
+type MakeNode = (path: string, mode: PathMode, timeout: number) => Promise<unknown>
 
-export interface MissingParent {
+interface MissingParent {
   /** The path of the parent at the server, with the chroot. */
   readonly parentPath: string
   readonly makeNode: MakeNode
@@ -49,7 +122,7 @@ export interface MissingParent {
  * The create is sent again only after the requests for the nodes above have settled. So if the connection is lost during
  * these, the node itself was certainly not created.
  */
-export async function createBelow(
+async function createBelow(
   { parentPath, makeNode, create }: MissingParent,
   limit: WaitLimit,
   noNode: KeeperError,
@@ -68,13 +141,13 @@ export async function createBelow(
 }
 
 /** The mode of the created nodes. */
-export type PathMode = 'CONTAINER' | 'PERSISTENT'
+type PathMode = 'CONTAINER' | 'PERSISTENT'
 
 /**
  * Creates the node at this path, which includes the chroot, and all missing nodes above it. Does not reject: resolves with
  * undefined if the node exists then, and otherwise with the error.
  */
-export function makePath(path: string, mode: PathMode, makeNode: MakeNode, limit: WaitLimit): Promise<unknown> {
+function makePath(path: string, mode: PathMode, makeNode: MakeNode, limit: WaitLimit): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
   return makeNodes(paths, mode, makeNode, limit)
@@ -134,7 +207,7 @@ const MAY_CREATE_LATER = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'No
 /**
  * Whether missing parents are to be created. Throws a `TypeError` for a value of another type (possible in plain JavaScript).
  */
-export function wantsParents(parents: ParentsOptions['parents']): boolean {
+function wantsParents(parents: ParentsOptions['parents']): boolean {
   if (parents === undefined || typeof parents === 'boolean') return parents === true
   if (typeof parents === 'object' && parents !== null) return true
   throw new TypeError('parents must be true, false or { acl }')

@@ -1,11 +1,12 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
 import { onAbort } from '../base/aborts.ts'
+import { throwIfAborted } from '../base/signals.ts'
 import { type ConnectAttempt, ConnectError, KeeperError } from '../base/errors.ts'
 import { checkHostProvider, type ClientOptions } from './options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Credential } from '../operations/add-auth.ts'
 import { backoff, deadlines } from '../session/protocol/deadlines.ts'
-import type { SessionCredentials } from '../session/protocol/detached-session.ts'
+import type { DetachedSession, SessionCredentials } from '../session/protocol/detached-session.ts'
 import { lastRequest } from '../session/requests/internal-requests.ts'
 import { Names } from '../session/servers/names.ts'
 import { type ListSource, ServerLists } from '../session/servers/server-lists.ts'
@@ -103,6 +104,32 @@ export class SessionChain {
   giveUp(): Promise<void> {
     const isResumed = this.#current.id === this.#resumedId
     return this.#current.close(isResumed ? lastRequest() : undefined)
+  }
+
+  /** Leaves the session, which lives on, and ends the client. */
+  async detach(): Promise<DetachedSession> {
+    const session = this.#current
+    const { id: sessionId } = session
+    // A subscriber may be notified of the end of the session before the signal aborts.
+    if (session.isOver) await Promise.resolve()
+    throwIfAborted(session.signal)
+    throwIfAborted(session.detaching)
+    // No other server knows the session of a read-only server. A session that no server has given cannot be resumed either.
+    const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
+    if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })
+    await session.detach()
+    const { detached } = session
+    if (detached === undefined) throw new KeeperError('SessionExpired', { op: 'detach', sessionId })
+    return detached
+  }
+
+  /** Ends the session, and the client. */
+  async close(): Promise<void> {
+    // A listener of the end of a session may close the client before the next session exists.
+    for (let closed: SessionDriver | undefined; closed !== this.#current;) {
+      closed = this.#current
+      await closed.close()
+    }
   }
 
   /** Uses this list from now on, in this session and those that follow. */

@@ -1,19 +1,9 @@
-import { parentOf, parseConnectString } from '@zk/wire'
-import { wasAborted } from '../base/aborts.ts'
-import {
-  type CallOptions,
-  checkCallOptions,
-  type EnsureOptions,
-  expecting,
-  optionNames,
-  type ParentsOptions,
-} from '../operations/call-options.ts'
+import { parseConnectString } from '@zk/wire'
+import type { ACL, Data } from '../base/arguments.ts'
 import { Chroot, noChroot } from '../base/chroot.ts'
-import { atCaller, KeeperError, throwAtCaller } from '../base/errors.ts'
+import { inspected } from '../base/inspected.ts'
 import { getACL, type NodeACL, setACL } from '../operations/acl.ts'
-import { addAuth } from '../operations/add-auth.ts'
-import type { ErrorReply } from '../operations/error-reply.ts'
-import { type ACL, checkACL, type Data, toBytes } from '../base/arguments.ts'
+import type { CallOptions, EnsureOptions, ParentsOptions } from '../operations/call-options.ts'
 import { checkWatches } from '../operations/check-watches.ts'
 import {
   type Children,
@@ -29,20 +19,31 @@ import {
   reconfig,
   type Reconfiguration,
 } from '../operations/config.ts'
-import { create, type Created, type CreateOptions, isSequential } from '../operations/create.ts'
+import type { Created, CreateOptions } from '../operations/create.ts'
 import { getData, getDataAndWatch, type NodeData, setData } from '../operations/data.ts'
 import { deleteNode, type VersionOptions } from '../operations/delete.ts'
 import { exists, existsAndWatch } from '../operations/exists.ts'
 import { getAllChildrenNumber } from '../operations/get-all-children-number.ts'
 import { getEphemerals } from '../operations/get-ephemerals.ts'
-import type { NameList } from '../operations/name-list.ts'
 import { multi, type MultiResults } from '../operations/multi.ts'
 import { multiRead, type ReadResults } from '../operations/multi-read.ts'
-import type { Operation, WatchingOperation, WireOperation } from '../operations/operation.ts'
+import type { NameList } from '../operations/name-list.ts'
 import type { Op, ReadOp } from '../operations/ops.ts'
-import { checkedType, type RemovableWatches, removeWatches } from '../operations/remove-watches.ts'
+import type { RemovableWatches } from '../operations/remove-watches.ts'
+import type { Session } from '../operations/session.ts'
+import type { Stat } from '../operations/stat.ts'
 import { sync } from '../operations/sync.ts'
 import { type ClientInfo, whoAmI } from '../operations/who-am-i.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { DetachedSession } from '../session/protocol/detached-session.ts'
+import type { ClientState, ClientStates } from '../telemetry/client-state.ts'
+import type { LogLevel } from '../telemetry/logger.ts'
+import type { ClientStats } from '../telemetry/stats.ts'
+import { addAuthTo } from './add-auth.ts'
+import type { Watched } from './call-watcher.ts'
+import { Calls } from './calls.ts'
+import { followServers } from './follow-servers.ts'
+import { getChildNamesKey, logWithKey, type WatchInto, watchIntoKey, type WatchIntoOptions } from './for-recipes.ts'
 import {
   type EventSink,
   NodeEventsSource,
@@ -51,63 +52,12 @@ import {
   type WatchOptions,
 } from './node-events.ts'
 import { openNodeEvents } from './opening-node-events.ts'
-import { checkAuth } from './options.ts'
-import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './parents.ts'
-import { followServers } from './follow-servers.ts'
-import type { ClientState, ClientStates } from '../telemetry/client-state.ts'
-import type { Runtime } from '../runtime/runtime.ts'
-import type { DetachedSession } from '../session/protocol/detached-session.ts'
-import { inspected } from '../base/inspected.ts'
-import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
-import type { Session } from '../operations/session.ts'
-import { throwIfAborted } from '../base/signals.ts'
-import type { LogLevel } from '../telemetry/logger.ts'
-import type { ClientStats } from '../telemetry/stats.ts'
+import { createWithParents, ensure } from './parents.ts'
+import { removeWatchesOf } from './remove-watches.ts'
 import type { SessionChain } from './session-chain.ts'
-import type { Stat } from '../operations/stat.ts'
-import { CallWatcher, type Watched } from './call-watcher.ts'
 
-// What recipes need of a client besides its public methods. These are methods of the object, and their names are known to all
-// copies of this package: the recipes of one copy also work with a client of another.
-const logWithKey = Symbol.for('@zk/ZooKeeper.logWith')
-const getChildNamesKey = Symbol.for('@zk/ZooKeeper.getChildNames')
-const watchIntoKey = Symbol.for('@zk/ZooKeeper.watchInto')
-
-/** Logs like the client itself, with its session and its server. For `@zk/client/internal`. */
-export function logWith(zk: ZooKeeper, level: LogLevel, message: string, fields: () => object): void {
-  zk[logWithKey](level, message, fields)
-}
-
-/** Like `getChildren`, but makes no string for each name. For `@zk/client/internal`. */
-export function getChildNames(zk: ZooKeeper, path: string, options: CallOptions): Promise<NameList> {
-  return zk[getChildNamesKey](path, options)
-}
-
-/**
- * Like `watch`, but the events go to a sink, which gets each before a reply that shows its change settles.
- * For `@zk/client/internal`.
- */
-export function watchInto(
-  zk: ZooKeeper,
-  path: string,
-  options: Pick<WatchOptions, 'recursive'> & CallOptions,
-  sink: EventSink,
-): WatchInto {
-  return zk[watchIntoKey](path, options, sink)
-}
-
-/** A watch whose events go to a sink. */
-interface WatchInto {
-  /** Settles as `watch` does. */
-  readonly opened: Promise<unknown>
-  /** Removes the watch here. The watch at the server is removed with the next requests. */
-  readonly stop: () => void
-}
-
-const ensureOptions = optionNames('acl')
 /** One object for all calls without options: an object for each call would take time. */
 const noOptions = {}
-const followOptions = ['signal']
 
 /**
  * A client of one ensemble. Every call is queued before it returns its promise, so the calls of one turn are sent together,
@@ -117,12 +67,14 @@ const followOptions = ['signal']
 export class ZooKeeper {
   readonly #sessions: SessionChain
   readonly #chroot: Chroot
+  readonly #calls: Calls
   readonly #kind: 'owner' | 'view'
 
   /** @internal Use `connect`. A view does not end its sessions. */
   constructor(sessions: SessionChain, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
     this.#sessions = sessions
     this.#chroot = chroot
+    this.#calls = new Calls(sessions, chroot)
     this.#kind = kind
   }
 
@@ -174,11 +126,11 @@ export class ZooKeeper {
 
   /** @internal */
   [getChildNamesKey](path: string, options: CallOptions): Promise<NameList> {
-    return this.#call(getChildNamesOf, [path], options)
+    return this.#calls.call(getChildNamesOf, [path], options)
   }
 
   /** @internal */
-  [watchIntoKey](path: string, options: Pick<WatchOptions, 'recursive'> & CallOptions, sink: EventSink): WatchInto {
+  [watchIntoKey](path: string, options: WatchIntoOptions, sink: EventSink): WatchInto {
     const watch = new PersistentWatch(this.#sessions, this.#chroot, path, options, sink)
     return { opened: watch.open(() => {}), stop: () => watch.stop() }
   }
@@ -186,29 +138,12 @@ export class ZooKeeper {
   // --- operations --------------------------------------------------------------------------------------------------
 
   /** Creates a node. To the path of a sequential node the server appends a number of ten digits. */
-  async create(
+  create(
     path: string,
     data?: Data,
     options: CreateOptions & ParentsOptions & CallOptions = noOptions,
   ): Promise<Created> {
-    checkCallOptions('create', options, create.options?.known, create.options?.example)
-    const session = this.#sessionOf(options)
-    const { timeout = session.timeout, signal } = options
-    const isBelow = wantsParents(options.parents)
-    const creation = isBelow ? snapshot({ data, options }) : { data, options }
-    const until = this.runtime.now() + timeout
-    try {
-      const callOptions = isBelow ? expecting(options, 'NoNode') : options
-      return await this.#submit(create, [path, creation.data, creation.options], callOptions)
-    } catch (error) {
-      const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
-      if (!isMissing) throw atCaller(error, signal)
-      const { parents, ...each } = { ...creation.options, session }
-      const parentPath = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
-      const makeNode = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
-      const again = (timeout: number) => this.create(path, creation.data, { ...each, timeout })
-      return createBelow({ parentPath, makeNode, create: again }, { runtime: this.runtime, until, signal }, error)
-    }
+    return createWithParents(this.#calls, path, data, options)
   }
 
   /**
@@ -216,17 +151,17 @@ export class ZooKeeper {
    * version.
    */
   delete(path: string, options: VersionOptions & CallOptions = noOptions): Promise<void> {
-    return this.#call(deleteNode, [path, options], options)
+    return this.#calls.call(deleteNode, [path, options], options)
   }
 
   /** The Stat of the node; undefined if it does not exist. */
   exists(path: string, options: CallOptions = noOptions): Promise<Stat | undefined> {
-    return this.#call(exists, [path], options)
+    return this.#calls.call(exists, [path], options)
   }
 
   /** Like `exists`, with a watch. `changed` resolves when the node is created or deleted, or its data changes. */
   existsAndWatch(path: string, options: CallOptions = noOptions): Promise<{ stat: Stat | undefined } & Watched> {
-    return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
+    return this.#calls.watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
 
   /**
@@ -234,7 +169,7 @@ export class ZooKeeper {
    * not older than what this session has already seen. For newer data call `sync` first.
    */
   getData(path: string, options: CallOptions = noOptions): Promise<NodeData> {
-    return this.#call(getData, [path], options)
+    return this.#calls.call(getData, [path], options)
   }
 
   /**
@@ -242,7 +177,7 @@ export class ZooKeeper {
    * (`NoNode`), no watch is set.
    */
   getDataAndWatch(path: string, options: CallOptions = noOptions): Promise<NodeData & Watched> {
-    return this.#watch(getDataAndWatch, path, options, (read) => read)
+    return this.#calls.watch(getDataAndWatch, path, options, (read) => read)
   }
 
   /**
@@ -250,12 +185,12 @@ export class ZooKeeper {
    * has another version.
    */
   setData(path: string, data: Data, options: VersionOptions & CallOptions = noOptions): Promise<Stat> {
-    return this.#call(setData, [path, data, options], options)
+    return this.#calls.call(setData, [path, data, options], options)
   }
 
   /** The names of the children, in no particular order, and the Stat of the node. Rejects with `NoNode`. */
   getChildren(path: string, options: CallOptions = noOptions): Promise<Children> {
-    return this.#call(getChildren, [path], options)
+    return this.#calls.call(getChildren, [path], options)
   }
 
   /**
@@ -263,17 +198,17 @@ export class ZooKeeper {
    * when the data of a child changes.
    */
   getChildrenAndWatch(path: string, options: CallOptions = noOptions): Promise<Children & Watched> {
-    return this.#watch(getChildrenAndWatch, path, options, (read) => read)
+    return this.#calls.watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
   /** The ACL of the node. This needs the right READ or ADMIN. Without ADMIN, servers hide the hashes of `digest`. */
   getACL(path: string, options: CallOptions = noOptions): Promise<NodeACL> {
-    return this.#call(getACL, [path], options)
+    return this.#calls.call(getACL, [path], options)
   }
 
   /** Replaces the ACL. `version` is that of the ACL: `stat.aversion`. */
   setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = noOptions): Promise<Stat> {
-    return this.#call(setACL, [path, acl, options], options)
+    return this.#calls.call(setACL, [path, acl, options], options)
   }
 
   /**
@@ -283,7 +218,7 @@ export class ZooKeeper {
    * everything that was committed before.
    */
   sync(path: string, options: CallOptions = noOptions): Promise<void> {
-    return this.#call(sync, [path], options)
+    return this.#calls.call(sync, [path], options)
   }
 
   /**
@@ -294,7 +229,7 @@ export class ZooKeeper {
     ops: Ops,
     options: CallOptions = noOptions,
   ): Promise<MultiResults<Ops>> {
-    return this.#call(multi(ops), [], options)
+    return this.#calls.call(multi(ops), [], options)
   }
 
   /**
@@ -304,32 +239,32 @@ export class ZooKeeper {
     ops: Ops,
     options: CallOptions = noOptions,
   ): Promise<ReadResults<Ops>> {
-    return this.#call(multiRead(ops), [], options)
+    return this.#calls.call(multiRead(ops), [], options)
   }
 
   /** The paths of this session's ephemeral nodes that begin with this text. For servers from 3.6 on. */
   getEphemerals(prefix = '/', options: CallOptions = noOptions): Promise<string[]> {
-    return this.#call(getEphemerals, [prefix], options)
+    return this.#calls.call(getEphemerals, [prefix], options)
   }
 
   /** The number of nodes below this one, at any depth. The server counts them one by one. For servers from 3.6 on. */
   getAllChildrenNumber(path: string, options: CallOptions = noOptions): Promise<number> {
-    return this.#call(getAllChildrenNumber, [path], options)
+    return this.#calls.call(getAllChildrenNumber, [path], options)
   }
 
   /** The identities of the connection at the server. For servers from 3.7 on. */
   whoAmI(options: CallOptions = noOptions): Promise<ClientInfo[]> {
-    return this.#call(whoAmI, [], options)
+    return this.#calls.call(whoAmI, [], options)
   }
 
   /** The configuration of the ensemble. Its servers need not be those of the connect string. */
   getConfig(options: CallOptions = noOptions): Promise<NodeConfig> {
-    return this.#call(getConfig, [CONFIG_NODE], options, noChroot)
+    return this.#calls.call(getConfig, [CONFIG_NODE], options, noChroot)
   }
 
   /** Like `getConfig`, with a watch. `changed` resolves after a reconfiguration; its `path` is that of the config node. */
   getConfigAndWatch(options: CallOptions = noOptions): Promise<NodeConfig & Watched> {
-    return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, noChroot)
+    return this.#calls.watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, noChroot)
   }
 
   /**
@@ -337,12 +272,12 @@ export class ZooKeeper {
    * `ReconfigDisabled`). The client needs the right to write the config node, which at first only the superuser has.
    */
   reconfig(change: Reconfiguration, options: CallOptions = noOptions): Promise<NodeConfig> {
-    return this.#call(reconfig, [change], options)
+    return this.#calls.call(reconfig, [change], options)
   }
 
   /** Whether the server has such a watch on the node: of this client from 3.9 on, and of any client at older servers. */
   checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = noOptions): Promise<boolean> {
-    return this.#call(checkWatches, [path, type], options)
+    return this.#calls.call(checkWatches, [path, type], options)
   }
 
   /**
@@ -368,52 +303,23 @@ export class ZooKeeper {
    * this client still needs a watch, for instance for a read under way, the server keeps it for as long. Rejects with
    * `NoWatcher` if there were no watches at the call. A call under way that may set a watch counts as one.
    */
-  async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = noOptions): Promise<void> {
-    // All checks come before any watcher is removed: a refused call changes nothing.
-    checkCallOptions('removeWatches', options)
-    const session = this.#sessionOf(options)
-    throwIfAborted(options.signal)
-    const absolute = this.#chroot.absolute(path)
-    const wereThere = session.takeWatchers(absolute, checkedType(type))
-    if (!wereThere && !session.signal.aborted) {
-      const { shown: chroot } = this.#chroot
-      throw new KeeperError('NoWatcher', { op: 'removeWatches', path, chroot, ...session.errorContext })
-    }
-    const removal = session.removal(absolute, type)
-    if (removal === undefined) return session.notifyTaken()
-    try {
-      const effect = { type: 'remove', path: absolute, watches: removal } as const
-      // Before the watchers are notified: a diagnostics subscriber may set a watch then, which this must not remove.
-      const removed = session.call(removeWatches, this.#chroot, [path, removal], options, effect)
-      session.notifyTaken()
-      await removed
-    } catch (error) {
-      throw atCaller(error, options?.signal)
-    }
+  removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = noOptions): Promise<void> {
+    return removeWatchesOf(this.#calls, path, type, options)
   }
 
   /**
    * Adds an identity to this session and to those that follow. It is sent before the calls that still wait. If a server
    * refuses the identity, the client ends with `AuthFailed`.
    */
-  async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = noOptions): Promise<void> {
-    checkAuth(scheme, auth)
-    checkCallOptions('addAuth', options)
-    const session = this.#sessionOf(options)
-    // A copy: the credential is sent again on later connections, and the caller may overwrite its own memory.
-    const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
-    try {
-      await session.call(addAuth, noChroot, [credential], options, { type: 'addAuth', credential })
-    } catch (error) {
-      throw atCaller(error, options?.signal)
-    }
+  addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = noOptions): Promise<void> {
+    return addAuthTo(this.#calls, scheme, auth, options)
   }
 
   /**
    * Creates the node and every missing node above it, the chroot included, as persistent nodes. Existing nodes do not change.
    */
   async ensurePath(path: string, options: EnsureOptions = {}): Promise<void> {
-    await this.#ensure('ensurePath', 'PERSISTENT', path, options)
+    await ensure(this.#calls, 'ensurePath', 'PERSISTENT', path, options)
   }
 
   /**
@@ -422,25 +328,7 @@ export class ZooKeeper {
    * nodes are persistent.)
    */
   async ensureContainer(path: string, options: EnsureOptions = {}): Promise<void> {
-    await this.#ensure('ensureContainer', 'CONTAINER', path, options)
-  }
-
-  async #ensure(name: string, mode: PathMode, path: string, given: EnsureOptions): Promise<void> {
-    checkCallOptions(name, given, ensureOptions)
-    const { acl: callersACL, ...options } = given
-    // A copy: it is read again for each node, and the caller may overwrite its own.
-    const acl = callersACL && checkACL(callersACL)
-    const session = this.#sessionOf(options)
-    const { timeout = session.timeout, signal } = options
-    const absolute = this.#chroot.absolute(path)
-    // The root exists: nothing is sent.
-    if (absolute === '/') {
-      throwIfAborted(signal)
-      throwIfAborted(session.signal)
-    }
-    const limit = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
-    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), limit)
-    if (failure !== undefined) throw atCaller(failure, signal)
+    await ensure(this.#calls, 'ensureContainer', 'CONTAINER', path, options)
   }
 
   /**
@@ -473,14 +361,8 @@ export class ZooKeeper {
    * tried whenever all of them have failed. Resolves after the first time. Servers without an address that this client can
    * use are left out. Rejects with `NoUsableServer` if no server is left: the message says why, and what to do.
    */
-  async followServers(options: Pick<CallOptions, 'signal'> = noOptions): Promise<void> {
-    checkCallOptions('followServers', options, followOptions, '{ signal }')
-    const { signal } = options
-    try {
-      await followServers(this, this.#follower, signal)
-    } catch (error) {
-      throw atCaller(error, signal)
-    }
+  followServers(options: Pick<CallOptions, 'signal'> = noOptions): Promise<void> {
+    return followServers(this, this.#sessions, options)
   }
 
   /**
@@ -489,111 +371,20 @@ export class ZooKeeper {
    * `@zk/recipes` holds or waits for in the session is given up, and its nodes are deleted. This takes half a session timeout
    * at most. Watches end.
    */
-  async detach(): Promise<DetachedSession> {
-    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client whose withChroot made it')
-    const session = this.#sessions.current
-    const { id: sessionId } = session
-    // A subscriber may be notified of the end of the session before the signal aborts.
-    if (session.isOver) await Promise.resolve()
-    throwIfAborted(session.signal)
-    throwIfAborted(session.detaching)
-    // No other server knows the session of a read-only server. A session that no server has given cannot be resumed either.
-    const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
-    if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })
-    await session.detach()
-    const { detached } = session
-    if (detached === undefined) throw new KeeperError('SessionExpired', { op: 'detach', sessionId })
-    return detached
+  detach(): Promise<DetachedSession> {
+    if (this.#kind === 'owner') return this.#sessions.detach()
+    return Promise.reject(new TypeError('detach: this is a view; detach the client whose withChroot made it'))
   }
 
   /**
    * Ends the session, which deletes its ephemeral nodes at once, and ends the client. Settles within half a session timeout.
    */
-  async close(): Promise<void> {
-    if (this.#kind === 'view') return
-    // A listener of the end of a session may close the client before the next session exists.
-    for (let closed: SessionDriver | undefined; closed !== this.#sessions.current;) {
-      closed = this.#sessions.current
-      await closed.close()
-    }
+  close(): Promise<void> {
+    return this.#kind === 'owner' ? this.#sessions.close() : Promise.resolve()
   }
 
   /** Like `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  // --- shared by the methods ---------------------------------------------------------------------------------------
-
-  /** The session that a call is pinned to, or the current one. */
-  #sessionOf({ session }: CallOptions): SessionDriver {
-    return session === undefined ? this.#sessions.current : driverOf(session)
-  }
-
-  get #follower(): Parameters<typeof followServers>[1] {
-    return {
-      isSecure: this.#sessions.isSecure,
-      update: (servers) => this.#sessions.updateServers(servers, 'ensemble'),
-      ignored: (why) => this.#sessions.report({ type: 'serversIgnored', why }),
-      gaveUp: (why) => {
-        this.#sessions.report({
-          type: 'anomaly',
-          what: `the client follows /zookeeper/config no longer: ${String(why)}`,
-        })
-      },
-    }
-  }
-
-  /** Makes the function that creates missing nodes. Their paths already include the chroot. */
-  #maker(acl: CreateOptions['acl'], options: CallOptions): MakeNode {
-    return (path, mode, timeout) =>
-      this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), noChroot)
-  }
-
-  // Every public operation has exactly one `then` or `await` of ours: so promises settle in the order of the replies.
-
-  /** Not async: an async function makes five more objects for each call, which take a tenth of the time of a small read. */
-  #call<Args extends readonly unknown[], W extends WireOperation, Result>(
-    operation: Operation<Args, W, Result>,
-    args: Args,
-    options: CallOptions,
-    chroot?: Chroot,
-  ): Promise<Exclude<Result, ErrorReply>> {
-    try {
-      const answer = this.#submit(operation, args, options, chroot)
-      const { signal } = options
-      return answer.then(undefined, signal === undefined ? throwAtCaller : (error) => throwAtCaller(error, signal))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  async #watch<W extends WireOperation, Result, Read extends object>(
-    operation: WatchingOperation<W, Result>,
-    path: string,
-    options: CallOptions,
-    read: (result: Exclude<Result, ErrorReply>) => Read,
-    chroot = this.#chroot,
-  ): Promise<Read & Watched> {
-    checkCallOptions(operation.name, options)
-    const session = this.#sessionOf(options)
-    const watcher = new CallWatcher(operation.watch, path, chroot)
-    try {
-      const result = await session.call(operation, chroot, [path], options, { type: 'watch', watcher })
-      return watcher.addTo(read(result), session)
-    } catch (error) {
-      throw atCaller(error, options?.signal)
-    }
-  }
-
-  /** Queues the request before it returns. */
-  #submit<Args extends readonly unknown[], W extends WireOperation, Result>(
-    operation: Operation<Args, W, Result>,
-    args: Args,
-    options: CallOptions,
-    chroot = this.#chroot,
-  ): Promise<Exclude<Result, ErrorReply>> {
-    checkCallOptions(operation.name, options, operation.options?.known, operation.options?.example)
-    return this.#sessionOf(options).call(operation, chroot, args, options)
   }
 }
