@@ -16,7 +16,8 @@ import type { Removal, Request } from './request.ts'
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
 import type { OneShotWatcher } from '../watches/watchers.ts'
-import { changesWatches, reliesOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
+import { WatchManager } from '../watches/watch-manager.ts'
+import { changesWatches, reliesOn, setsWatches } from '../watches/watch-requests.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 

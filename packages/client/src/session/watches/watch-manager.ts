@@ -1,6 +1,6 @@
 // The watches of a session: which watchers each event notifies, and which watches the server must have. When a
 // request is sent, this class chooses its watch. Only then is it known which requests the server executes before it.
-import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
+import { setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../../base/errors.ts'
 import type { Output } from '../protocol/output.ts'
 import {
@@ -11,11 +11,11 @@ import {
   setWatchesRequest,
 } from '../requests/internal-requests.ts'
 import type { Request } from '../requests/request.ts'
-import { afterAdd, afterClear, type Change, PathWatches, reconcile } from './path-watches.ts'
+import { afterAdd, afterClear, type Change, type PathWatches, reconcile } from './path-watches.ts'
+import { WatchedPaths } from './watched-paths.ts'
 import {
   type FiredType,
   modeFor,
-  type NodeEventType,
   type OneShotOutcome,
   type OneShotWatcher,
   type PersistentOutcome,
@@ -43,18 +43,11 @@ interface WatchContext {
 const nothing: readonly Request[] = []
 
 export class WatchManager {
-  readonly #paths = new Map<string, PathWatches>()
+  readonly #paths = new WatchedPaths()
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
   readonly #batchSize: () => number
   readonly #isUnsettled: (path: string) => boolean
-  /** The paths whose watches at the server may differ from the wanted ones. */
-  readonly #dirty = new Set<PathWatches>()
-  /**
-   * The length of the longest path that ever had a persistent watcher; 0 if no path had one, so the server has no persistent watch.
-   * An event is not looked up at longer ancestors of its path: a path of 20,000 levels would take 0.3 s.
-   */
-  #longestPersistent = 0
 
   constructor({ emit, lastZxid, batchSize, isUnsettled }: WatchContext) {
     this.#emit = emit
@@ -66,23 +59,21 @@ export class WatchManager {
   // --- calls of the caller --------------------------------------------------------------------------------------
 
   add({ effect }: Request): void {
-    if (effect.type === 'watch') this.#at(effect.watcher.path).oneShot.add(effect.watcher)
-    if (effect.type !== 'addWatch' || effect.watcher === undefined) return
-    this.#at(effect.path).addPersistent(effect.watcher)
-    this.#longestPersistent = Math.max(this.#longestPersistent, effect.path.length)
+    if (effect.type === 'watch') this.#paths.add(effect.watcher)
+    if (effect.type === 'addWatch' && effect.watcher !== undefined) this.#paths.addPersistent(effect.watcher)
   }
 
   remove({ effect }: Request): void {
-    if (effect.type === 'watch') this.#remove(effect.watcher)
+    if (effect.type === 'watch') this.#paths.remove(effect.watcher)
     if (effect.type === 'addWatch') this.unsubscribe(effect.watcher)
   }
 
   /** Stops notifying this watcher. If no other one needs the watch at the server, the next requests remove the watch. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
-    if (persistent === undefined || !this.#removePersistent(persistent)) return
-    const at = this.#at(persistent.path)
-    if (at.mode !== undefined || at.hasLeftover) this.#dirty.add(at)
-    else this.#prune(at)
+    if (persistent === undefined || !this.#paths.removePersistent(persistent)) return
+    const at = this.#paths.at(persistent.path)
+    if (at.mode !== undefined || at.hasLeftover) this.#paths.dirty.add(at)
+    else this.#paths.prune(at)
   }
 
   /**
@@ -91,7 +82,7 @@ export class WatchManager {
    */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     if (watcher.phase !== 'set') return undefined
-    this.#remove(watcher)
+    this.#paths.remove(watcher)
     this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
     return this.#share(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
   }
@@ -101,7 +92,7 @@ export class WatchManager {
    * `isAtServer` says whether the server may have the watch. By default this is so if a removed watcher has set it.
    */
   giveUp(watcher: OneShotWatcher, isAtServer = watcher.sharesWatch ?? false): Request | undefined {
-    this.#remove(watcher)
+    this.#paths.remove(watcher)
     if (!isAtServer || this.#share(watcher)) return undefined
     return dropWatchRequest(watcher.path, tableOf(watcher.kind))
   }
@@ -112,11 +103,11 @@ export class WatchManager {
    */
   take(path: string, type: WatcherType): boolean {
     const { tables, modes } = included[type]
-    const at = this.#known(path)
+    const at = this.#paths.known(path)
     const oneShot = tables.flatMap((table) => at?.in(table) ?? [])
     const persistent = (at?.persistent.list() ?? []).filter(({ mode }) => modes.includes(mode))
     for (const watcher of oneShot) {
-      this.#remove(watcher)
+      this.#paths.remove(watcher)
       this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
     }
     for (const watcher of persistent) {
@@ -131,7 +122,7 @@ export class WatchManager {
    * one-shot watch that must stay because of a persistent watch is removed together with the persistent watch.
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
-    const at = this.#known(path)
+    const at = this.#paths.known(path)
     if (type === 'Data' || type === 'Children') return this.#keepIfNeeded(path, tableOfType[type]) ? undefined : type
     // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
     // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
@@ -144,10 +135,10 @@ export class WatchManager {
 
   /** A connection is established. Returns the requests that set the watches of the last connection again. */
   connected(): Request[] {
-    if (this.#paths.size === 0) return []
+    if (this.#paths.isEmpty) return []
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
-    for (const at of this.#paths.values()) {
+    for (const at of this.#paths.all()) {
       for (const watcher of at.oneShot.list()) if (watcher.phase === 'set') oneShot.push(watcher)
       const mode = modeFor(at.persistent.list().filter(({ phase }) => phase === 'away'))
       if (mode === undefined) continue
@@ -166,7 +157,7 @@ export class WatchManager {
       this.#batchSize(),
     )
     for (const { path } of oneShot) {
-      const at = this.#at(path)
+      const at = this.#paths.at(path)
       for (const watcher of at.oneShot.list()) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
@@ -177,10 +168,10 @@ export class WatchManager {
   }
 
   interrupted(): void {
-    this.#dirty.clear()
-    for (const at of this.#paths.values()) {
+    this.#paths.dirty.clear()
+    for (const at of this.#paths.all()) {
       at.interrupted()
-      this.#prune(at)
+      this.#paths.prune(at)
     }
   }
 
@@ -193,23 +184,23 @@ export class WatchManager {
         // If the watcher was removed while its read waited, the read sets no watch.
         const isWanted = watcher.phase !== 'gone'
         if (isWanted) watcher.phase = 'sent'
-        watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
+        watcher.isArmed = isWanted && this.#paths.known(watcher.path)?.isCovered !== true
         request.askForWatch(watcher.isArmed)
         return nothing
       }
       case 'remove': {
         if (effect.watches !== 'Any') return nothing
-        const at = this.#at(effect.path)
-        this.#dirty.delete(at)
+        const at = this.#paths.at(effect.path)
+        this.#paths.dirty.delete(at)
         return this.#changed(at, { type: 'clear' }, afterClear(at))
       }
       case 'addWatch': {
         const { watcher } = effect
         // A request of the session itself is not queued, and has its mode.
         if (watcher === undefined) return nothing
-        const at = this.#at(effect.path)
+        const at = this.#paths.at(effect.path)
         if (watcher.phase === 'unsent') watcher.phase = 'sent'
-        if (watcher.phase === 'gone') this.#dirty.add(at)
+        if (watcher.phase === 'gone') this.#paths.dirty.add(at)
         const mode = at.wanted ?? watcher.mode
         effect.mode = mode
         request.askForMode(mode)
@@ -223,13 +214,13 @@ export class WatchManager {
 
   /** The requests to send after the queue, so that the server has the wanted watches. */
   due(): readonly Request[] {
-    if (this.#dirty.size === 0) return nothing
+    if (this.#paths.dirty.size === 0) return nothing
     // A path with reads under way is left for later: their replies decide which watches are set again.
-    const due = [...this.#dirty].filter(({ hasReadUnderWay }) => !hasReadUnderWay)
+    const due = [...this.#paths.dirty].filter(({ hasReadUnderWay }) => !hasReadUnderWay)
     return due.flatMap((at) => {
-      this.#dirty.delete(at)
+      this.#paths.dirty.delete(at)
       const changes = reconcile(at)
-      if (changes.length === 0) this.#prune(at)
+      if (changes.length === 0) this.#paths.prune(at)
       return this.#requests(at, changes)
     })
   }
@@ -249,9 +240,9 @@ export class WatchManager {
     if (watcher?.phase === 'sent') watcher.phase = 'unsent'
     const isOfPersistent = effect.type === 'addWatch' || (effect.type === 'remove' && effect.watches === 'Any')
     if (!isOfPersistent) return
-    const at = this.#at(effect.path)
+    const at = this.#paths.at(effect.path)
     at.requested = at.confirmed
-    this.#prune(at)
+    this.#paths.prune(at)
   }
 
   /** The caller gets the reply. From now on its watcher is set. */
@@ -265,11 +256,11 @@ export class WatchManager {
     const outcome = zxid > 0n ? { type, zxid } : { type }
     const isOfOneShot = this.#fire(path, outcome)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
-    const persistent = isOfNode ? this.#concerned(type, path) : []
-    if (!isOfOneShot && persistent.length === 0 && !this.#expects(path) && !this.#isUnsettled(path)) {
+    const persistent = isOfNode ? this.#paths.concernedBy(type, path) : []
+    if (!isOfOneShot && persistent.length === 0 && !this.#paths.expectsEventOf(path) && !this.#isUnsettled(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
-    const parent = this.#impliedParent(type, path)
+    const parent = this.#paths.impliedParent(type, path)
     if (parent !== undefined) this.#fire(parent, { ...outcome, type: 'NodeChildrenChanged' })
     for (const [watcher, event] of persistent) {
       this.#notify(watcher, zxid > 0n ? { ...event, zxid } : event)
@@ -278,21 +269,21 @@ export class WatchManager {
 
   /** The server does not know setWatches2, so it cannot set persistent watches: their watchers are removed and notified. */
   refused(code: KeeperErrorCode, details: KeeperErrorDetails): void {
-    for (const watcher of this.#allPersistent()) {
+    for (const watcher of this.#paths.allPersistent()) {
       if (watcher.phase !== 'away') continue
-      this.#removePersistent(watcher)
+      this.#paths.removePersistent(watcher)
       this.#notify(watcher, { type: 'Refused', code, details })
     }
   }
 
   /** The session is over: removes and notifies every watcher. */
   end(): void {
-    for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => oneShot.list())) {
-      this.#remove(watcher)
+    for (const watcher of this.#paths.all().flatMap(({ oneShot }) => oneShot.list())) {
+      this.#paths.remove(watcher)
       this.#notify(watcher, { type: 'SessionEnded' })
     }
-    for (const watcher of this.#allPersistent()) {
-      this.#removePersistent(watcher)
+    for (const watcher of this.#paths.allPersistent()) {
+      this.#paths.removePersistent(watcher)
       this.#notify(watcher, { type: 'SessionEnded' })
     }
   }
@@ -329,15 +320,15 @@ export class WatchManager {
   }
 
   #confirm(path: string, mode: WatchMode | undefined): void {
-    const at = this.#at(path)
+    const at = this.#paths.at(path)
     at.confirmed = mode
-    this.#prune(at)
+    this.#paths.prune(at)
   }
 
   #restored(modes: ReadonlyMap<string, WatchMode>): void {
     for (const [path, mode] of modes) {
       this.#confirm(path, mode)
-      for (const watcher of this.#at(path).persistent.list()) if (watcher.phase === 'away') this.#set(watcher)
+      for (const watcher of this.#paths.at(path).persistent.list()) if (watcher.phase === 'away') this.#set(watcher)
     }
   }
 
@@ -351,7 +342,7 @@ export class WatchManager {
    * stay, for them or for a persistent watch.
    */
   #share({ path, kind }: OneShotWatcher): boolean {
-    const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
+    const sharers = this.#paths.known(path)?.in(tableOf(kind)) ?? []
     // If the read of a sharer fails, the watch is still there, and `giveUp` removes it.
     for (const sharer of sharers) sharer.sharesWatch = true
     return sharers.length > 0 || this.#keepIfNeeded(path, tableOf(kind))
@@ -362,7 +353,7 @@ export class WatchManager {
    * over. Returns whether it is kept.
    */
   #keepIfNeeded(path: string, table: WatchTable): boolean {
-    const at = this.#known(path)
+    const at = this.#paths.known(path)
     // A persistent watch without watchers must stay, too: reads that set no watch may rely on it.
     if (at === undefined || !(at.isCovered || at.needs(table))) return false
     at.hasLeftover = true
@@ -373,54 +364,12 @@ export class WatchManager {
 
   /** Notifies the one-shot watchers of the path that an event fires. Returns whether it is the event of a one-shot watch. */
   #fire(path: string, outcome: Extract<OneShotOutcome, { type: FiredType }>): boolean {
-    const at = this.#known(path)
+    const at = this.#paths.known(path)
     const fired = at?.fire(outcome.type)
     if (fired === undefined) return false
-    this.#prune(at!)
+    this.#paths.prune(at!)
     for (const watcher of fired) this.#notify(watcher, outcome)
     return true
-  }
-
-  /** The persistent watchers that an event notifies, each with its notification. */
-  #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
-    if (this.#longestPersistent === 0) return []
-    const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
-    for (const from of upFrom(path, this.#longestPersistent)) {
-      const at = this.#known(from)
-      for (const watcher of at?.persistent.list() ?? []) {
-        if (watcher.phase !== 'set') continue
-        const isConcerned =
-          type === 'NodeChildrenChanged'
-            ? from === path && watcher.mode === 'persistent' && at?.confirmed === 'persistent'
-            : from === path || watcher.mode === 'recursive'
-        if (isConcerned) concerned.push([watcher, { type, path }])
-      }
-    }
-    const parent = this.#impliedParent(type, path)
-    for (const watcher of (parent !== undefined && this.#known(parent)?.persistent.list()) || []) {
-      const isConcerned = watcher.phase === 'set' && watcher.mode === 'persistent'
-      if (isConcerned) concerned.push([watcher, { type: 'NodeChildrenChanged', path: parent! }])
-    }
-    return concerned
-  }
-
-  /** The parent, if it has a recursive watch and a child was created or deleted: the server sends only the event of the child. */
-  #impliedParent(type: FiredType, path: string): string | undefined {
-    if (this.#longestPersistent === 0 || (type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/')
-      return undefined
-    const parent = parentOf(path)
-    return this.#known(parent)?.mode === 'recursive' ? parent : undefined
-  }
-
-  /**
-   * Whether the server may send an event of this path. It may if the path has a persistent watch or one above has a recursive
-   * watch, or if the server has not confirmed the removal of that watch.
-   */
-  #expects(path: string): boolean {
-    return upFrom(path, this.#longestPersistent).some((from) => {
-      const at = this.#known(from)
-      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.requested === 'recursive'
-    })
   }
 
   #notify(watcher: OneShotWatcher, outcome: OneShotOutcome): void
@@ -428,65 +377,6 @@ export class WatchManager {
   #notify(watcher: Watcher, outcome: OneShotOutcome | PersistentOutcome): void {
     this.#emit({ type: 'notify', watcher, outcome })
   }
-
-  // --- the paths ------------------------------------------------------------------------------------------------
-
-  #known(path: string): PathWatches | undefined {
-    return this.#paths.get(path)
-  }
-
-  #at(path: string): PathWatches {
-    const known = this.#paths.get(path)
-    if (known !== undefined) return known
-    const at = new PathWatches(path)
-    this.#paths.set(path, at)
-    return at
-  }
-
-  #prune(at: PathWatches): void {
-    if (at.isEmpty && !this.#dirty.has(at)) this.#paths.delete(at.path)
-  }
-
-  #remove(watcher: OneShotWatcher): void {
-    watcher.phase = 'gone'
-    const at = this.#known(watcher.path)
-    at?.oneShot.delete(watcher)
-    if (at !== undefined) this.#prune(at)
-  }
-
-  /** False if it was already removed. */
-  #removePersistent(watcher: PersistentWatcher): boolean {
-    if (watcher.phase === 'gone') return false
-    watcher.phase = 'gone'
-    this.#known(watcher.path)?.persistent.delete(watcher)
-    return true
-  }
-
-  #allPersistent(): PersistentWatcher[] {
-    return [...this.#paths.values()].flatMap(({ persistent }) => persistent.list())
-  }
-}
-
-export function setsWatches({ opCode }: Request): boolean {
-  return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
-}
-
-/** Whether a request may rely on a change of watches that was sent before it. */
-export function reliesOn(request: Request, change: Request): boolean {
-  if (setsWatches(request)) return true
-  // Two removals have the same result in any order.
-  const areRemovals = request.effect.type === 'remove' && change.effect.type === 'remove'
-  return !areRemovals && watchedPath(request) === watchedPath(change)
-}
-
-export function changesWatches({ effect }: Request): boolean {
-  return effect.type === 'addWatch' || effect.type === 'remove'
-}
-
-/** The path, as the server knows it, whose watches a request sets, changes or removes. */
-function watchedPath({ effect }: Request): string | undefined {
-  if (effect.type === 'watch') return effect.watcher.path
-  return effect.type === 'addWatch' || effect.type === 'remove' ? effect.path : undefined
 }
 
 /** The list in setWatches for each kind of watch. */
@@ -501,24 +391,6 @@ function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[Wa
   for (const { kind, path } of watchers) lists[listOf[kind]].add(path)
   const { dataWatches, existWatches, childWatches } = lists
   return { dataWatches: [...dataWatches], existWatches: [...existWatches], childWatches: [...childWatches] }
-}
-
-/**
- * The path, and its ancestors that are not longer than `longest`: `/a/b`, `/a`, `/`. Servers look for recursive watches in this
- * order (PathParentIterator).
- */
-function upFrom(path: string, longest: number): string[] {
-  const paths = [path]
-  if (path === '/' || !path.startsWith('/')) return paths
-  // The slash after the longest path to look at, or the last slash.
-  for (
-    let end = path.lastIndexOf('/', Math.min(longest, path.length - 1));
-    end > 0;
-    end = path.lastIndexOf('/', end - 1)
-  )
-    paths.push(path.slice(0, end))
-  paths.push('/')
-  return paths
 }
 
 /** The tables of one-shot watches, and the modes of persistent watches, that each type includes. */
