@@ -13,9 +13,9 @@ const UUID = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
 const successor: Kind = { name: 'after', marker: 'after-' }
 /** Kinds that queue together. The last ones are as confusing as kinds can be. */
 const rivals: readonly (readonly Kind[])[] = [
-  exclusive.rivals,
-  candidate.rivals,
-  reader.rivals,
+  exclusive.kinds,
+  candidate.kinds,
+  reader.kinds,
   [{ name: 'before', marker: 'before-', successor }, successor, { name: 'other', marker: 'é' }],
   [
     { name: 'bare', marker: 'lock' },
@@ -118,9 +118,9 @@ test(`ContenderList says of ${LISTS} lists at random what parsing all names says
 })
 
 test.each([
-  ['lock-', exclusive.rivals],
-  ['__READ__', reader.rivals],
-  ['__WRIT__', writer.rivals],
+  ['lock-', exclusive.kinds],
+  ['__READ__', reader.kinds],
+  ['__WRIT__', writer.kinds],
 ])('ContenderList takes no byte of a name with %s for granted', (marker, kinds) => {
   const name = `_c_${UUID}-${marker}0000000007`
   const behind = `_c_${UUID}-${marker}0000000009`
@@ -146,9 +146,9 @@ test('ContenderList finds two of one kind with the same number among many, and n
     `_c_${letter.repeat(8)}-0000-4000-8000-000000000000-lock-${String(number).padStart(10, '0')}`
   for (const step of [1, 2, 1_024, 65_536, 1_000_003]) {
     const names = Array.from({ length: 500 }, (_, index) => nameOf(index * step))
-    expect(listOf(exclusive.rivals, names).isInOrder).toBe(true)
+    expect(listOf(exclusive.kinds, names).isInOrder).toBe(true)
     for (const twin of [0, 1, 250, 499]) {
-      expect(listOf(exclusive.rivals, [...names, nameOf(twin * step, 'b')]).isInOrder).toBe(false)
+      expect(listOf(exclusive.kinds, [...names, nameOf(twin * step, 'b')]).isInOrder).toBe(false)
     }
   }
 })

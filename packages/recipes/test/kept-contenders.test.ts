@@ -3,7 +3,7 @@ import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { LeaderElection, Lock, MultiLock, Semaphore, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { ContenderList } from '../src/queue/contender-list.ts'
-import { Line } from '../src/queue/line.ts'
+import { QueuePosition } from '../src/queue/queue-position.ts'
 import { Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
@@ -38,13 +38,13 @@ const uses: readonly [string, (zk: ZooKeeper) => Promise<unknown>][] = [
 test.each(uses)('%s keeps nothing of a contender that has left', async (_, use) => {
   const scene = new Scene()
   const zk = await scene.client()
-  const before = queryObjects(Line, { format: 'count' })
+  const before = queryObjects(QueuePosition, { format: 'count' })
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     // Two at once: one waits for the other.
     await scene.done(Promise.all([use(zk), use(zk)]))
   }
   // What the last call has made may still be referred to.
-  expect(queryObjects(Line, { format: 'count' }) - before).toBeLessThan(CYCLES)
+  expect(queryObjects(QueuePosition, { format: 'count' }) - before).toBeLessThan(CYCLES)
 })
 
 const WAITERS = 20

@@ -15,7 +15,7 @@ function roleWith(permits: number): Role {
   const kind = { name: 'permit', marker: 'permit-' }
   return {
     kind,
-    rivals: [kind],
+    kinds: [kind],
     blockers: (ahead) => (ahead.length < permits ? [] : ahead.last(permits)),
     aheadOnlyShrinks: true,
     trustsOwnSession: true,
@@ -24,7 +24,7 @@ function roleWith(permits: number): Role {
 
 const lockOf = (zk: ZooKeeper, permits: number) => {
   const role = roleWith(permits)
-  return QueueLock.of({ queue: new Queue(zk, PATH, role.rivals), role }, { data: '' }, plainHold)
+  return QueueLock.of({ queue: new Queue(zk, PATH, role.kinds), role }, { data: '' }, plainHold)
 }
 
 describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {

@@ -29,7 +29,7 @@ function client(lists: ((uuid: string) => string[])[]) {
     delete: async (path: string) => void calls.push(`delete ${path}`),
   } as unknown as ZooKeeper
   const session = { id: SESSION, signal: new AbortController().signal } as Session
-  const queue = new Queue(zk, PATH, exclusive.rivals)
+  const queue = new Queue(zk, PATH, exclusive.kinds)
   return { calls, create: new ProtectedCreate(session, uuid, [{ queue, kind: exclusive.kind, data: '' }], undefined) }
 }
 

@@ -121,7 +121,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'permits are tried for without being first in line (kazoo#213)',
-    replace: 'this.#lines.some(({ isNext }) => !isNext)',
+    replace: 'this.#positions.some(({ isNext }) => !isNext)',
     with: 'false as boolean',
     finds: 'S3',
     within: 20,
@@ -130,8 +130,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   // --- MultiLock
   {
     name: 'a MultiLock is granted when one of its queues is free',
-    replace: 'Promise.all(this.#lines.map(reach))',
-    with: 'Promise.race(this.#lines.map(reach)).then((front) => [front])',
+    replace: 'Promise.all(this.#positions.map(reach))',
+    with: 'Promise.race(this.#positions.map(reach)).then((front) => [front])',
     finds: 'M1',
     within: 20,
     recipe: 'MultiLock',
@@ -163,7 +163,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a counter says at a timeout that what was sent has not happened',
-    replace: 'outcomeUnknown: this.doubt !== undefined',
+    replace: 'outcomeUnknown: this.unconfirmed !== undefined',
     with: 'outcomeUnknown: false',
     finds: 'C2',
     within: 50,

@@ -12,7 +12,7 @@ export interface CounterState {
 }
 
 /** A write was sent, and is not known to have failed. */
-export interface Doubt {
+export interface UnconfirmedWrite {
   /** The state that it would have changed. */
   readonly from: CounterState
   /** Why its answer is missing; undefined while it may come. */
@@ -22,7 +22,7 @@ export interface Doubt {
 /** One call of `add` or `update`, until it settles. */
 export class Change {
   readonly apply: (value: bigint) => bigint
-  doubt: Doubt | undefined
+  unconfirmed: UnconfirmedWrite | undefined
   readonly #name: string
   readonly #path: string
   readonly #result = new Deferred<bigint>()
@@ -44,11 +44,11 @@ export class Change {
   }
 
   reject(error: unknown): void {
-    this.#result.reject(this.doubt !== undefined && KeeperError.is(error) ? this.#unknown(error) : error)
+    this.#result.reject(this.unconfirmed !== undefined && KeeperError.is(error) ? this.#unknown(error) : error)
   }
 
   tooLate(): KeeperError {
-    return new KeeperError('RequestTimeout', { ...this.#call, outcomeUnknown: this.doubt !== undefined })
+    return new KeeperError('RequestTimeout', { ...this.#call, outcomeUnknown: this.unconfirmed !== undefined })
   }
 
   #unknown(cause: KeeperError): KeeperError {

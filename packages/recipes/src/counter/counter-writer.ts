@@ -3,7 +3,7 @@ import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, throwIfAborted } from '@zk/client/internal'
 import { inEachSession } from '../kernel/sessions.ts'
 import { throwUnlessTransient } from '../kernel/retry.ts'
-import type { Change, CounterState, Doubt } from './change.ts'
+import type { Change, CounterState, UnconfirmedWrite } from './change.ts'
 import { WriterNode } from './writer-node.ts'
 
 /** How long the writer node stays after a write, in ms. Until then the next write needs no read before it. */
@@ -123,10 +123,10 @@ export class CounterWriter {
     const entries: Batch['entries'][number][] = []
     for (const change of this.#waiting) {
       // What was written before the counter was deleted is gone with it.
-      if (change.doubt?.from.czxid !== czxid) change.doubt = undefined
-      if (change.doubt !== undefined && change.doubt.from.version !== version) {
+      if (change.unconfirmed?.from.czxid !== czxid) change.unconfirmed = undefined
+      if (change.unconfirmed !== undefined && change.unconfirmed.from.version !== version) {
         // This write or another one. The node that would show which is gone.
-        this.#reject(change, change.doubt.cause)
+        this.#reject(change, change.unconfirmed.cause)
         continue
       }
       try {
@@ -134,7 +134,7 @@ export class CounterWriter {
         entries.push({ change, result: value })
       } catch (error) {
         if (entries.length > 0) break
-        this.#reject(change, change.doubt?.cause ?? error)
+        this.#reject(change, change.unconfirmed?.cause ?? error)
       }
     }
     return entries.length === 0 ? undefined : { entries, value }
@@ -143,21 +143,22 @@ export class CounterWriter {
   /** Makes one write, and repeats it until it is known whether it has happened, or until no caller waits for it. */
   async #write(node: WriterNode, from: CounterState, { entries, value }: Batch): Promise<Written> {
     const id = String(++this.#writes)
-    const certain = entries.map(({ change }) => change).filter(({ doubt }) => doubt === undefined)
-    const doubtAll = (doubt: Doubt | undefined) => certain.forEach((change) => (change.doubt = doubt))
+    const certain = entries.map(({ change }) => change).filter(({ unconfirmed }) => unconfirmed === undefined)
+    const markAll = (unconfirmed: UnconfirmedWrite | undefined) =>
+      certain.forEach((change) => (change.unconfirmed = unconfirmed))
     let unanswered: KeeperError | undefined
     for (;;) {
-      doubtAll({ from, cause: unanswered })
+      markAll({ from, cause: unanswered })
       try {
         const state = await node.write(from, value, id)
         return this.#applied(entries, state)
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered = error
-        doubtAll(unanswered && { from, cause: unanswered })
+        markAll(unanswered && { from, cause: unanswered })
         if (KeeperError.is(error, 'BadVersion')) {
           // The repeated write is refused if the first one has happened.
           if (unanswered !== undefined && (await node.shows(id))) return this.#applied(entries)
-          doubtAll(undefined)
+          markAll(undefined)
           return { end: 'outrun', state: undefined }
         }
         const isWaitedFor = ({ change }: Batch['entries'][number]) => this.#waiting.has(change)

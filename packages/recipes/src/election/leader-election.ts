@@ -43,7 +43,7 @@ export class LeaderElection {
     checkRecipe('LeaderElection', zk, path, options, ['data', 'acl', 'heldWhile', 'followerRelayDelay'])
     const { data = '', ...others } = options
     this.path = path
-    this.#queue = new Queue(zk, path, candidate.rivals)
+    this.#queue = new Queue(zk, path, candidate.kinds)
     const entry = { queue: this.#queue, role: candidate }
     this.#queueLock = QueueLock.of(entry, { data: copyOf(data), ...others }, plainHold)
   }

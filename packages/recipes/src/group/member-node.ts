@@ -14,20 +14,20 @@ import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 const REFUSED_PAUSE = 1_000
 
 /** What a look at the path has shown, and the watch that it has set. */
-export interface Look {
+export interface NodeReading {
   /** The node, also one of another program; undefined if there is none. */
   readonly stat: Stat | undefined
   readonly watch: Watched
 }
 
 /** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
-const refusedLook = (): Look => ({
+const refusedLook = (): NodeReading => ({
   stat: unknownStat,
   watch: { changed: new Promise(() => {}), unwatch: async () => {} },
 })
 
 /** A create, and the look right behind it. */
-export interface Creation extends Look {
+export interface Creation extends NodeReading {
   readonly failure: { readonly error: unknown } | undefined
 }
 
@@ -84,7 +84,7 @@ export class MemberNode {
   }
 
   /** Looks at the path, and watches it. */
-  async look(): Promise<Look> {
+  async look(): Promise<NodeReading> {
     const { zk } = this.#folder
     const { stat, ...watch } = await retry(zk, () =>
       zk.existsAndWatch(this.path, SessionOptions.of(this.session).bound),
@@ -94,7 +94,7 @@ export class MemberNode {
   }
 
   /** Whether the node that was seen is of this session. */
-  owns({ stat }: Pick<Look, 'stat'>): boolean {
+  owns({ stat }: Pick<NodeReading, 'stat'>): boolean {
     return stat?.ephemeralOwner === this.session.id
   }
 

@@ -10,7 +10,7 @@ import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembersFolder } from './member.ts'
-import { type Look, MemberNode } from './member-node.ts'
+import { type NodeReading, MemberNode } from './member-node.ts'
 import { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './errors.ts'
 import { awaitedLater, Deferred, unawaited, unwatch } from '../kernel/promises.ts'
 
@@ -74,7 +74,7 @@ class Content {
 }
 
 /** A look that has shown our node. Its watch notices the end of the node. */
-interface OwnLook extends Look {
+interface OwnReading extends NodeReading {
   readonly stat: Stat
 }
 
@@ -310,7 +310,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Makes the node, and waits for a name that another member has. */
-  async #make(node: MemberNode): Promise<OwnLook> {
+  async #make(node: MemberNode): Promise<OwnReading> {
     const { session } = node
     let deadline: number | undefined
     for (;;) {
@@ -360,7 +360,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Writes what the node does not hold yet, until it is gone. */
-  async #tend(node: MemberNode, { watch: first }: OwnLook): Promise<void> {
+  async #tend(node: MemberNode, { watch: first }: OwnReading): Promise<void> {
     let watch = first
     let isFired = false
     const listen = () =>

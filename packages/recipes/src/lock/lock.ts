@@ -42,7 +42,7 @@ export class Lock implements Acquirable<Held> {
   constructor(zk: ZooKeeper, path: string, options: ExclusiveLockOptions = {}) {
     checkRecipe('Lock', zk, path, options, [...lockOptions, 'reentrant'])
     const { reentrant, ...others } = options
-    const queue = new Queue(zk, path, exclusive.rivals)
+    const queue = new Queue(zk, path, exclusive.kinds)
     this.path = path
     this.#queue = queue
     this.#queueLock = QueueLock.of({ queue, role: exclusive }, nodeOptionsOf(others), plainHold)

@@ -5,7 +5,7 @@ import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { checkPaths, type MultiLockPath, pathOf } from './paths.ts'
 import { MultiHeld } from './multi-held.ts'
 import type { Entries } from '../queue/contender.ts'
-import type { Entry } from '../queue/line.ts'
+import type { Entry } from '../queue/queue-position.ts'
 import { type ContenderInfo, contendersOf, Queue } from '../queue/queue.ts'
 import { QueueLock } from '../held/queue-lock.ts'
 import { exclusive, reader, type Role, writer } from '../queue/roles.ts'
@@ -36,7 +36,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
     for (const each of paths) checkRecipe('MultiLock', zk, pathOf(each), options, lockOptions)
     const entries = paths.map((each): Entry => {
       const role = roles[typeof each === 'string' ? 'exclusive' : each.mode]
-      return { role, queue: new Queue(zk, pathOf(each), role.rivals) }
+      return { role, queue: new Queue(zk, pathOf(each), role.kinds) }
     })
     const subject = { zk, path: paths.map(pathOf).join(', '), kind: 'multi' }
     this.paths = paths.map(pathOf)

@@ -7,7 +7,7 @@
 // contender after all. With 500 names the pass takes 15 µs, to parse and sort all names takes 350 µs.
 import type { NameList } from '@zk/client/internal'
 import type { ContenderName, Kind } from './names.ts'
-import type { Rivals } from './rivals.ts'
+import type { ContenderKinds } from './contender-kinds.ts'
 import { giveOrder, bySequence, isExhausted } from './sequences.ts'
 
 /** The contenders ahead of a contender, oldest first. */
@@ -44,17 +44,17 @@ const LONGEST_UUID = 36
 
 export class ContenderList {
   readonly #names: NameList
-  readonly #rivals: Rivals
+  readonly #contenderKinds: ContenderKinds
   /** The number of each name, or `NONE`, or `ODD`. */
   readonly #numbers: Int32Array
-  /** The kind of each name that has a number: its index in `Rivals.kinds`. */
+  /** The kind of each name that has a number: its index in `ContenderKinds.kinds`. */
   readonly #kinds: Uint8Array
   readonly #hasOdd: boolean
   #all: readonly ContenderName[] | undefined
 
-  constructor(names: NameList, rivals: Rivals) {
+  constructor(names: NameList, contenderKinds: ContenderKinds) {
     this.#names = names
-    this.#rivals = rivals
+    this.#contenderKinds = contenderKinds
     this.#numbers = new Int32Array(names.count)
     this.#kinds = new Uint8Array(names.count)
     this.#hasOdd = this.#scan()
@@ -83,7 +83,7 @@ export class ContenderList {
 
   /** Whether this contender is in the list. */
   shows({ name, sequence }: ContenderName): boolean {
-    const number = this.#rivals.areAlike || isExhausted(sequence) ? ODD : sequence
+    const number = this.#contenderKinds.areAlike || isExhausted(sequence) ? ODD : sequence
     let at = this.#numbers.indexOf(number)
     while (at !== -1 && !this.#names.is(at, name)) at = this.#numbers.indexOf(number, at + 1)
     return at !== -1
@@ -93,7 +93,7 @@ export class ContenderList {
   largestBelow(bound: number, kind: Kind | undefined): ContenderName | undefined | 'unsure' {
     if (this.#hasOdd) return 'unsure'
     const kinds = this.#kinds
-    const wanted = kind && this.#rivals.kinds.indexOf(kind)
+    const wanted = kind && this.#contenderKinds.kinds.indexOf(kind)
     let largest = NONE
     let at = 0
     let hasTwin = false
@@ -107,7 +107,7 @@ export class ContenderList {
       at = index
     }
     if (largest === NONE) return undefined
-    return (hasTwin ? undefined : this.#rivals.parse(this.#names.text(at))) ?? 'unsure'
+    return (hasTwin ? undefined : this.#contenderKinds.parse(this.#names.text(at))) ?? 'unsure'
   }
 
   /** The same as `all`. In a long list the names are parsed in several turns: `turn` waits for the next one. */
@@ -132,23 +132,24 @@ export class ContenderList {
   /** Adds the contenders among these names. */
   #parse(all: ContenderName[], start: number, end: number): void {
     for (let index = start; index < Math.min(end, this.#numbers.length); index++) {
-      const name = this.#numbers[index] === NONE ? undefined : this.#rivals.parse(this.#names.text(index))
+      const name = this.#numbers[index] === NONE ? undefined : this.#contenderKinds.parse(this.#names.text(index))
       if (name !== undefined) all.push(name)
     }
   }
 
   #sorted(all: ContenderName[]): ContenderName[] {
-    const rivals = this.#rivals
+    const contenderKinds = this.#contenderKinds
     // If two have the same number, one may be the reader that a downgrade made from the other: it comes later. (The uuids of
     // Curator's readers do not show that they are successors.)
     return all.sort(
-      (one, other) => bySequence(one, other) || Number(rivals.mayFollow(one)) - Number(rivals.mayFollow(other)),
+      (one, other) =>
+        bySequence(one, other) || Number(contenderKinds.mayFollow(one)) - Number(contenderKinds.mayFollow(other)),
     )
   }
 
   /** Fills `#numbers` and `#kinds`. Returns whether a number is `ODD`. */
   #scan(): boolean {
-    const { markers, areAlike } = this.#rivals
+    const { markers, areAlike } = this.#contenderKinds
     if (areAlike) {
       this.#numbers.fill(ODD)
       return true

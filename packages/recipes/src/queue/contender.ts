@@ -4,7 +4,7 @@ import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/
 import { throwIfAborted } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../lease/hold-options.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
-import { type Entry, type Front, Line, type Look } from './line.ts'
+import { type Entry, type QueueHead, QueuePosition, type ListReading } from './queue-position.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
@@ -37,7 +37,7 @@ export interface Grant {
 }
 
 /** A touch and a connection, noted before a request is sent that must be committed. */
-interface Noted {
+interface ProofStart {
   /** A touch for its lease; undefined if there is no lease. */
   readonly touch: RelayedTouch | undefined
   /** The connection at that time. The request may be sent on a later one. */
@@ -48,7 +48,7 @@ export class Contender {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #options: ContenderOptions
-  readonly #lines: readonly Line[]
+  readonly #positions: readonly QueuePosition[]
   readonly #create: ProtectedCreate
   readonly #pinned: ReturnType<typeof pinnedTo>
   #entering: Promise<OwnNodes | undefined> | undefined
@@ -65,8 +65,8 @@ export class Contender {
     this.session = session
     this.#options = options
     this.#pinned = pinnedTo(session)
-    const ofLine = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
-    this.#lines = entries.map((entry) => new Line(entry, session, ofLine))
+    const ofPosition = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
+    this.#positions = entries.map((entry) => new QueuePosition(entry, session, ofPosition))
     const plans = entries.map(({ queue, role: { kind } }) => ({ queue, kind, data }))
     this.#create = new ProtectedCreate(session, zk.runtime.uuid(), plans, acl)
   }
@@ -76,13 +76,13 @@ export class Contender {
    * undefined before the first list, or if not remembered.
    */
   get ahead(): readonly string[] | undefined {
-    const known = this.#lines.map(({ ahead }) => ahead).filter((ahead) => ahead !== undefined)
+    const known = this.#positions.map(({ ahead }) => ahead).filter((ahead) => ahead !== undefined)
     return known.length === 0 ? undefined : known.flat()
   }
 
   /** The oldest blocker in the first queue that has one; undefined until its node was read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
-    return this.#lines.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
+    return this.#positions.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
   }
 
   /**
@@ -90,11 +90,11 @@ export class Contender {
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
-    const [line, other] = this.#lines
+    const [position, other] = this.#positions
     if (other !== undefined) return this.#competeInAll()
-    return line!.reachFront(
+    return position!.reachFront(
       this.#enter(),
-      () => this.#lookAndConfirm(line!),
+      () => this.#lookAndConfirm(position!),
       ({ grant }) => grant ?? this.confirm(),
     )
   }
@@ -103,10 +103,10 @@ export class Contender {
    * Like `compete`, for a contender with one queue. No committed check is made, so the caller's next request must fail if the
    * node is gone.
    */
-  reachFront(): Promise<Front<Grant>> {
-    return this.#lines[0]!.reachFront(
+  reachFront(): Promise<QueueHead<Grant>> {
+    return this.#positions[0]!.reachFront(
       this.#enter(),
-      (line) => this.#look(line),
+      (position) => this.#look(position),
       (front) => front,
     )
   }
@@ -150,10 +150,10 @@ export class Contender {
    * Sends a committed check of the nodes. It proves that they and our session exist at that time. `first` is what was noted
    * before the check is sent for the first time.
    */
-  async confirm(first?: Noted): Promise<Grant> {
+  async confirm(first?: ProofStart): Promise<Grant> {
     const zk = this.#zk
     const nodes = this.#nodes!
-    let noted: Noted | undefined
+    let noted: ProofStart | undefined
     const check = async () => {
       noted = (noted === undefined ? first : undefined) ?? this.#notedNow() ?? (await this.#synced())
       return await zk.multi(checksOf(nodes), this.#pinned)
@@ -172,7 +172,7 @@ export class Contender {
     this.#entering = this.#create.make()
     // The lists are read after the create on the same connection, so they show our nodes and all older ones. If the create is
     // repeated, they come before the second one, and `join` reads again.
-    for (const line of this.#lines) line.listEarly()
+    for (const position of this.#positions) position.listEarly()
     const nodes = await this.#entering
     if (nodes === undefined) return this.#vanished()
     this.#nodes = nodes
@@ -180,7 +180,7 @@ export class Contender {
     // `Promise.all` is not used: it takes one more microtask turn, and then the next request may leave in a segment of its own.
     // All lists are already under way.
     for (let index = 0; index < nodes.length; index++) {
-      const isShown = await this.#lines[index]!.join(nodes[index]!, this.#create.isRepeated)
+      const isShown = await this.#positions[index]!.join(nodes[index]!, this.#create.isRepeated)
       areAllShown &&= isShown
     }
     // If create and lists were sent on the connection of `noted`, as the touch was, the create itself is the committed request.
@@ -189,7 +189,7 @@ export class Contender {
   }
 
   get #isBlocked(): boolean {
-    return this.#lines.some(({ isNext }) => !isNext)
+    return this.#positions.some(({ isNext }) => !isNext)
   }
 
   /**
@@ -199,13 +199,13 @@ export class Contender {
    */
   async #competeInAll(): Promise<Grant> {
     const entering = this.#enter()
-    const reach = (line: Line) =>
-      line.reachFront(
+    const reach = (position: QueuePosition) =>
+      position.reachFront(
         entering,
         (each) => this.#look(each),
         (front) => front,
       )
-    const reaching = awaitedLater(Promise.all(this.#lines.map(reach)))
+    const reaching = awaitedLater(Promise.all(this.#positions.map(reach)))
     await entering
     const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
@@ -223,8 +223,8 @@ export class Contender {
     }
   }
 
-  async #look(line: Line): Promise<Look<Grant>> {
-    return { ahead: await line.look(), grant: undefined }
+  async #look(position: QueuePosition): Promise<ListReading<Grant>> {
+    return { ahead: await position.look(), grant: undefined }
   }
 
   /**
@@ -232,30 +232,30 @@ export class Contender {
    * and its own node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had
    * to be read again after the check, there is no grant yet.
    */
-  async #lookAndConfirm(line: Line): Promise<Look<Grant>> {
+  async #lookAndConfirm(position: QueuePosition): Promise<ListReading<Grant>> {
     const noted = this.#notedNow() ?? (await this.#synced())
     let looks = 0
     const look = () => {
       looks++
-      return line.list()
+      return position.list()
     }
     const looking = awaitedLater(retry(this.#zk, look).catch(vanishedIfMissing))
     const grant = await this.confirm(noted)
-    const ahead = line.aheadIn(await looking)
+    const ahead = position.aheadIn(await looking)
     return { ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  #granted(nodes: OwnNodes, { touch }: Noted): Grant {
+  #granted(nodes: OwnNodes, { touch }: ProofStart): Grant {
     return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** What is noted for a committed request that is sent now; undefined if a lease needs a touch that only a sync can give. */
-  #notedNow(): Noted | undefined {
+  #notedNow(): ProofStart | undefined {
     const touch = knownTouch(this.#zk, this.session, this.#options)
     return touch === undefined && isLeased(this.#options) ? undefined : { touch, connection: this.session.connection }
   }
 
-  async #synced(): Promise<Noted> {
+  async #synced(): Promise<ProofStart> {
     const followerRelayDelay = followerRelayDelayOf(this.#options, this.session)
     const touch = await Relay.of(this.session).sync(this.#zk, followerRelayDelay)
     return { touch, connection: touch.connection }
@@ -274,14 +274,14 @@ export class Contender {
   async #remove(): Promise<void> {
     this.#create.cancel()
     this.#ownWatch?.stop()
-    for (const line of this.#lines) line.leave()
+    for (const position of this.#positions) position.leave()
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
     // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
     // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
     // ended with the session.
     if (nodes === undefined) return this.session.signal.aborted ? await this.deleteLate() : undefined
-    const placed = nodes.map(({ path }, index) => ({ folder: this.#lines[index]!.queue, path }))
+    const placed = nodes.map(({ path }, index) => ({ folder: this.#positions[index]!.queue, path }))
     try {
       await deleteAll(this.#zk, this.session, placed)
     } finally {
@@ -291,7 +291,7 @@ export class Contender {
 }
 
 /** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
-function grantOf(looks: readonly Pick<Look<Grant>, 'grant'>[]): Grant | undefined {
+function grantOf(looks: readonly Pick<ListReading<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
 }
 

@@ -30,7 +30,7 @@ export interface Folder {
 }
 
 /** A node to be deleted. */
-export interface Placed {
+export interface NodeInFolder {
   readonly folder: Folder
   readonly path: string
 }
@@ -41,13 +41,13 @@ export const nameIn = (path: string): string => path.slice(path.lastIndexOf('/')
 export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
 /** Deletes the nodes, several in one transaction if that is possible: then all leave at once. See `deleteOwn`. */
-export function deleteAll(zk: ZooKeeper, session: Session, nodes: readonly Placed[]): Promise<void> {
+export function deleteAll(zk: ZooKeeper, session: Session, nodes: readonly NodeInFolder[]): Promise<void> {
   const [only, other] = nodes
   if (only === undefined) return Promise.resolve()
   return other === undefined ? deleteOwn(only.folder, session, only.path) : deleteTogether(zk, session, nodes)
 }
 
-async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly Placed[]): Promise<void> {
+async function deleteTogether(zk: ZooKeeper, session: Session, nodes: readonly NodeInFolder[]): Promise<void> {
   const deleting = nodes.map(({ path }) => op.delete(path))
   try {
     await inCleanupSession(zk, session, (current) => zk.multi(deleting, SessionOptions.of(current).bound))

@@ -8,7 +8,7 @@ import { ContenderList } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 import { isExhausted } from './sequences.ts'
 import { retry } from '../kernel/retry.ts'
-import { Rivals } from './rivals.ts'
+import { ContenderKinds } from './contender-kinds.ts'
 
 /**
  * A contender that holds or waits. In JSON `sessionId` and `fencingToken` are text, `0x…`, and `data` is left out: `label` is
@@ -50,14 +50,14 @@ export class Queue {
   readonly path: string
   /** The path that users know: that of the recipe. */
   readonly recipePath: string
-  readonly #rivals: Rivals
+  readonly #contenderKinds: ContenderKinds
   #hasReportedExhaustion = false
 
   constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[], recipePath = path) {
     this.zk = zk
     this.path = path
     this.recipePath = recipePath
-    this.#rivals = new Rivals(kinds)
+    this.#contenderKinds = new ContenderKinds(kinds)
   }
 
   pathOf(name: string): string {
@@ -71,17 +71,17 @@ export class Queue {
 
   /** Reads the contenders among the children of the path. Rejects with `NoNode` if the path does not exist. */
   async list(options: CallOptions): Promise<ContenderList> {
-    return new ContenderList(await getChildNames(this.zk, this.path, options), this.#rivals)
+    return new ContenderList(await getChildNames(this.zk, this.path, options), this.#contenderKinds)
   }
 
   /** The parts of a name; undefined if it is no contender of this queue. */
   parse(name: string): ContenderName | undefined {
-    return this.#rivals.parse(name)
+    return this.#contenderKinds.parse(name)
   }
 
   /** Whether this contender has taken the place of an older one: see `successorName`. */
   isSuccessor(name: ContenderName): boolean {
-    return !name.uuid.includes('-') && this.#rivals.mayFollow(name)
+    return !name.uuid.includes('-') && this.#contenderKinds.mayFollow(name)
   }
 
   /** Reads the czxids of these contenders, and sorts them, oldest first. Contenders that are gone are left out. */

@@ -5,7 +5,7 @@ import type { ContenderName, Kind } from './names.ts'
 export interface Role {
   readonly kind: Kind
   /** The kinds that queue together. */
-  readonly rivals: readonly Kind[]
+  readonly kinds: readonly Kind[]
   /**
    * The contenders ahead for which this one waits (its blockers), oldest first. If there are none it is granted. When one of
    * them leaves, the list is read again. Return as few as possible: each that leaves wakes the contenders that watch it. For
@@ -32,15 +32,15 @@ const write: Kind = { name: 'write', marker: '__WRIT__', successor: read }
 
 export const exclusive: Role = {
   kind: lock,
-  rivals: [lock],
+  kinds: [lock],
   blockers: last,
   aheadOnlyShrinks: true,
   trustsOwnSession: true,
 }
 
-export const candidate: Role = { ...exclusive, kind: latch, rivals: [latch] }
+export const candidate: Role = { ...exclusive, kind: latch, kinds: [latch] }
 
 /** Contenders can appear ahead later: after a downgrade the reader's node takes the place of a writer. */
-export const writer: Role = { kind: write, rivals: [read, write], blockers: last, aheadOnlyShrinks: false }
+export const writer: Role = { kind: write, kinds: [read, write], blockers: last, aheadOnlyShrinks: false }
 
 export const reader: Role = { ...writer, kind: read, blockers: (ahead) => ahead.last(1, write) }

@@ -28,7 +28,7 @@ import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../kernel/sessions.ts'
 import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
 import { ownerLeaves } from '../queue/owners.ts'
-import type { Entry } from '../queue/line.ts'
+import type { Entry } from '../queue/queue-position.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../held/queue-lock.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
@@ -61,7 +61,7 @@ export class PermitContender implements Competitor {
   readonly #options: ContenderOptions
   readonly #contender: Contender
   readonly #pinned: ReturnType<typeof pinnedTo>
-  /** The blocker that reads may still show: see `Front.last`. */
+  /** The blocker that reads may still show: see `QueueHead.last`. */
   #last: ContenderName | undefined
   /** The uuid of nodes in `leases` that a transaction may have made. */
   #uuid: string | undefined

@@ -7,8 +7,8 @@ import type { StoredPermits } from './stored-permits.ts'
 export class PermitQueue extends Queue {
   readonly #stored: StoredPermits
 
-  constructor(zk: ZooKeeper, recipePath: string, { rivals }: Role, stored: StoredPermits) {
-    super(zk, `${recipePath}/locks`, rivals, recipePath)
+  constructor(zk: ZooKeeper, recipePath: string, { kinds }: Role, stored: StoredPermits) {
+    super(zk, `${recipePath}/locks`, kinds, recipePath)
     this.#stored = stored
   }
 

@@ -12,7 +12,7 @@ import {
 import { checkCount, checkPermits } from './checks.ts'
 import type { LockOptions } from '../held/lock-options.ts'
 import type { ContenderOptions } from '../queue/contender.ts'
-import type { Entry } from '../queue/line.ts'
+import type { Entry } from '../queue/queue-position.ts'
 import type { Kind } from '../queue/names.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import { QueueLock, type QueueLockOptions, subjectOf } from '../held/queue-lock.ts'
@@ -42,7 +42,7 @@ export interface CountOption {
 
 const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
 /** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. The first in it reads `leases`. */
-const role: Role = { ...exclusive, kind, rivals: [kind], trustsOwnSession: false }
+const role: Role = { ...exclusive, kind, kinds: [kind], trustsOwnSession: false }
 
 /**
  * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those

@@ -35,7 +35,7 @@ export class SharedLock {
   constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
     checkRecipe('SharedLock', zk, path, options, lockOptions)
     this.path = path
-    const queue = new Queue(zk, path, reader.rivals)
+    const queue = new Queue(zk, path, reader.kinds)
     const nodeOptions = nodeOptionsOf(options)
     this.#queue = queue
     this.read = QueueLock.of({ queue, role: reader }, nodeOptions, plainHold)

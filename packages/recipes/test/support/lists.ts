@@ -2,8 +2,8 @@
 import { NameList } from '@zk/client/internal'
 import { ContenderList } from '../../src/queue/contender-list.ts'
 import type { Kind } from '../../src/queue/names.ts'
-import { Rivals } from '../../src/queue/rivals.ts'
+import { ContenderKinds } from '../../src/queue/contender-kinds.ts'
 
 export function listOf(kinds: readonly Kind[], names: readonly string[]): ContenderList {
-  return new ContenderList(NameList.ofStrings(names), new Rivals(kinds))
+  return new ContenderList(NameList.ofStrings(names), new ContenderKinds(kinds))
 }

@@ -3,7 +3,7 @@ import { type ContenderName, type Kind, parseName } from './names.ts'
 
 const utf8 = new TextEncoder()
 
-export class Rivals {
+export class ContenderKinds {
   readonly kinds: readonly Kind[]
   /** The marker of each kind, in bytes. */
   readonly markers: readonly Uint8Array[]

@@ -18,7 +18,7 @@ export interface Entry {
   readonly role: Role
 }
 
-export interface LineOptions {
+export interface QueuePositionOptions {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
@@ -30,14 +30,14 @@ export interface LineOptions {
 }
 
 /** The contenders ahead in a list. */
-export interface Look<Grant> {
+export interface ListReading<Grant> {
   readonly ahead: Ahead
   /** The grant if there is no blocker; undefined if no committed request has proven yet that the node still exists. */
   readonly grant: Grant | undefined
 }
 
 /** No blocker is left. */
-export interface Front<Grant> {
+export interface QueueHead<Grant> {
   readonly node: OwnNode
   readonly grant: Grant | undefined
   /**
@@ -48,17 +48,17 @@ export interface Front<Grant> {
 }
 
 /** What a contender does after a look: it is first, or it waits for its blockers. */
-type Turn<Grant> =
+type NextStep<Grant> =
   | { readonly name: 'first'; readonly grant: Grant | undefined }
   | { readonly name: 'behind'; readonly blockers: readonly ContenderName[]; readonly rest: Rest }
 
 /**
  * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, it is computed at once whether
- * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB. `blocker` is the line of the
+ * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB. `blocker` is the position of the
  * blocker, if that is a contender of this session.
  */
 type Rest =
-  | { readonly name: 'known'; readonly isNext: boolean; readonly blocker: Line | undefined }
+  | { readonly name: 'known'; readonly isNext: boolean; readonly blocker: QueuePosition | undefined }
   | { readonly name: 'listed'; readonly ahead: Ahead }
 
 /** One wait, for the blockers in one list. */
@@ -68,20 +68,20 @@ interface Waiting {
 }
 
 /**
- * The lines of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.)
+ * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.)
  *
  * They save a list when a contender waits behind another contender of its own session. If that one was next, nobody was ahead of
  * it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session takes six
  * requests in place of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
  */
-const ofSessions = new WeakMap<Session, Map<string, Line>>()
+const ofSessions = new WeakMap<Session, Map<string, QueuePosition>>()
 
-export class Line {
+export class QueuePosition {
   readonly queue: Queue
   readonly role: Role
   readonly #zk: ZooKeeper
   readonly #session: Session
-  readonly #options: LineOptions
+  readonly #options: QueuePositionOptions
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #watches = new Set<Watched>()
   #early: Promise<ContenderList | undefined> | undefined
@@ -94,7 +94,7 @@ export class Line {
   #blocker: { readonly name: ContenderName; readonly node: NodeData } | undefined
   #isLeft = false
 
-  constructor({ queue, role }: Entry, session: Session, options: LineOptions) {
+  constructor({ queue, role }: Entry, session: Session, options: QueuePositionOptions) {
     this.queue = queue
     this.role = role
     this.#zk = queue.zk
@@ -149,8 +149,8 @@ export class Line {
     const ahead = this.#predecessors.ahead(list)
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
-    // Only in such a queue it is of use to others (`#turn`). There every contender leaves; that of a downgraded writer does not.
-    if (this.role.trustsOwnSession && !this.#isLeft) this.#linesOfSession.set(node.path, this)
+    // Only in such a queue it is of use to others (`#nextStep`). There every contender leaves; that of a downgraded writer does not.
+    if (this.role.trustsOwnSession && !this.#isLeft) this.#positionsOfSession.set(node.path, this)
     return isShown
   }
 
@@ -159,8 +159,8 @@ export class Line {
     return this.#isNext
   }
 
-  get #linesOfSession(): Map<string, Line> {
-    return memoized(ofSessions, this.#session, () => new Map<string, Line>())
+  get #positionsOfSession(): Map<string, QueuePosition> {
+    return memoized(ofSessions, this.#session, () => new Map<string, QueuePosition>())
   }
 
   /**
@@ -169,14 +169,14 @@ export class Line {
    */
   async reachFront<Grant, T>(
     entering: Promise<Grant | undefined>,
-    again: (line: Line) => Promise<Look<Grant>>,
-    arrived: (front: Front<Grant>) => T | Promise<T>,
+    again: (position: QueuePosition) => Promise<ListReading<Grant>>,
+    arrived: (front: QueueHead<Grant>) => T | Promise<T>,
   ): Promise<T> {
     // A suspended function keeps its variables, so none of them refers to a list.
-    let turn = this.#begin<Grant>(await entering)
+    let step = this.#begin<Grant>(await entering)
     const node = this.#node!
-    while (turn.name === 'behind') {
-      const { blockers, rest } = turn
+    while (step.name === 'behind') {
+      const { blockers, rest } = step
       const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
       this.#ahead = this.#ahead?.without(gone)
@@ -184,9 +184,9 @@ export class Line {
       this.#isNext =
         rest.name === 'known' ? rest.isNext || rest.blocker?.isNext === true : this.#isLast(rest.ahead.without(gone))
       if (this.#isNext) return await arrived({ node, grant: undefined, last: gone })
-      turn = this.#turn(await again(this))
+      step = this.#nextStep(await again(this))
     }
-    return arrived({ node, grant: turn.grant, last: undefined })
+    return arrived({ node, grant: step.grant, last: undefined })
   }
 
   /** Reads the list again. */
@@ -202,32 +202,32 @@ export class Line {
   /** The contender leaves: removes the watches on blockers from the server. */
   leave(): void {
     this.#isLeft = true
-    if (this.#node !== undefined) this.#linesOfSession.delete(this.#node.path)
+    if (this.#node !== undefined) this.#positionsOfSession.delete(this.#node.path)
     this.#unwatch()
   }
 
   /** What to do after `join`. */
-  #begin<Grant>(grant: Grant | undefined): Turn<Grant> {
+  #begin<Grant>(grant: Grant | undefined): NextStep<Grant> {
     const first = this.#first
     this.#first = undefined
-    return first === undefined ? this.#firstTurn(grant) : this.#turn({ ahead: first, grant })
+    return first === undefined ? this.#firstStep(grant) : this.#nextStep({ ahead: first, grant })
   }
 
-  #firstTurn<Grant>(grant: Grant | undefined): Turn<Grant> {
+  #firstStep<Grant>(grant: Grant | undefined): NextStep<Grant> {
     this.#options.throwIfLeaving()
     this.#isNext = true
     return { name: 'first', grant }
   }
 
-  #turn<Grant>({ ahead, grant }: Look<Grant>): Turn<Grant> {
+  #nextStep<Grant>({ ahead, grant }: ListReading<Grant>): NextStep<Grant> {
     this.#options.throwIfLeaving()
     const blockers = this.role.blockers(ahead)
     const [only, other] = blockers
-    if (only === undefined) return this.#firstTurn(grant)
+    if (only === undefined) return this.#firstStep(grant)
     if (this.#options.remembersAhead) this.#ahead = ahead
     this.#options.onQueued(() => this.#paths(ahead))
     if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
-    const blocker = this.role.trustsOwnSession ? this.#linesOfSession.get(this.queue.pathOf(only.name)) : undefined
+    const blocker = this.role.trustsOwnSession ? this.#positionsOfSession.get(this.queue.pathOf(only.name)) : undefined
     return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
   }
 
