@@ -42,13 +42,11 @@ export const events = {
   foreignWrite: (world) => {
     const node = world.node === undefined ? undefined : world.model.nodes.get(world.node)
     if (node === undefined) return
-    world.foreignWrites++
     world.model.nodes.setData(world.node!, node.data)
   },
   foreignDelete: (world) => {
     const { node } = world
     if (node === undefined || world.model.nodes.get(node) === undefined) return
-    world.foreignWrites++
     world.model.nodes.delete(node)
   },
   foreignCreate: (world) => world.createBeside(),

@@ -1,6 +1,6 @@
 // A small world in which a story is told: one client and one server, and a list of moments at which something happens.
 import { connect, type ConnectionHandler, type DialTarget, type Runtime, type ZooKeeper } from '@zk/client'
-import { EnsembleModel } from '@zk/testing'
+import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import { type Link, Network, Random, ServerHost, SimProcess, TURNS, WALL_START, World } from '@zk/testing/internal'
 
 export interface Story {
@@ -43,8 +43,8 @@ export class StoryWorld {
   #hasBegun = false
   #isTold = false
 
-  /** How often others have written the node. */
-  foreignWrites = 0
+  /** How many connections the client has dialed. */
+  connections = 0
 
   /** Resolves when it is to go on without waiting. */
   readonly released: Promise<void>
@@ -128,10 +128,15 @@ export class StoryWorld {
     if (path !== undefined && this.model.nodes.get(path) === undefined) this.model.nodes.create(path)
   }
 
+  /** Everything that was committed. */
+  get log(): readonly LoggedTxn[] {
+    return this.model.committedAfter(0n) ?? []
+  }
+
   /** The last change of each path that was committed by this time. */
   changesBy(at: number): ReadonlyMap<string, { readonly zxid: bigint; readonly isThere: boolean }> {
     const changes = new Map<string, { readonly zxid: bigint; readonly isThere: boolean }>()
-    for (const { header, txn } of this.model.committedAfter(0n) ?? []) {
+    for (const { header, txn } of this.log) {
       const isChange = txn.type === 'create' || txn.type === 'setData' || txn.type === 'delete'
       if (!isChange || header.time - WALL_START > at) continue
       changes.set(txn.path, { zxid: header.zxid, isThere: txn.type !== 'delete' })
@@ -183,6 +188,7 @@ export class StoryWorld {
   #runtime(): Runtime {
     const process = this.#process
     const dial = (target: DialTarget, handler: ConnectionHandler) => {
+      this.connections++
       const connection = process.dial(target, {
         opened: () => handler.opened(),
         drained: () => handler.drained(),

@@ -44,6 +44,21 @@ export async function* everyPair(story: Story): AsyncGenerator<Pair> {
   }
 }
 
+/** How many moments it takes at most to recover from a cut. */
+const RECOVERY = 14
+
+/** A cut in the second half of a story, at a moment that is drawn, and every event that is not a mere fault at each moment of the recovery. */
+export async function whileRecovering(story: Story, seed: number): Promise<Pair[]> {
+  const world = worldOf(story, undefined)
+  await world.tell()
+  const random = new Random(seed, `recovery of ${story.name}`)
+  const at = random.between(Math.floor(world.moments / 2), world.moments - 1)
+  const afters = Array.from({ length: RECOVERY }, (_, after) => after)
+  return afters.flatMap((after) =>
+    (['cut', ...endings, ...foreign] as const).map((second): Pair => ({ first: 'cut', at, second, after })),
+  )
+}
+
 /** So many of them, drawn. Half of the events lose something, often the connection; most pairs have little between them. */
 export async function drawnPairs(story: Story, seed: number, count: number): Promise<Pair[]> {
   const world = worldOf(story, undefined)

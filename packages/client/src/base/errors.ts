@@ -214,7 +214,7 @@ export function isTransient(error: unknown): boolean {
  * The message of an error, as `printable` text. If a host name has several addresses, the error may be an `AggregateError`
  * without a message.
  */
-function messageOf(error: Error): string {
+export function messageOf(error: Error): string {
   // A runtime may give another value.
   if (!(error instanceof Error) && typeof (error as { message?: unknown } | undefined)?.message !== 'string') {
     return printable(String(error))
