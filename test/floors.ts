@@ -13,4 +13,12 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['zookeeper'],
     ['helpers'],
   ],
+  'packages/recipes/src': [
+    ['kernel'],
+    ['lease'],
+    ['queue'],
+    ['held'],
+    ['lock', 'shared-lock', 'multi-lock', 'semaphore', 'election', 'group', 'mirror', 'counter', 'barrier'],
+    ['discovery', 'double-barrier'],
+  ],
 }

@@ -61,9 +61,9 @@ export interface Connection {
   /**
    * When the second-last request or ping was sent, of those that were answered at or before `now` (a time of
    * `runtime.now()`). The result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
-   * server has touched the session. Whether the leader knows of this touch is another question: see "The lease" in
-   * ARCHITECTURE.md. Credentials do not count: servers answer them without touching the session. Answers are kept for about
-   * T.
+   * server has touched the session. Whether the leader knows of this touch is another question: see
+   * `docs/lease.md` in the repository. Credentials do not count: servers answer them without touching the session. Answers are kept for
+   * about T.
    */
   touchAnsweredBy(now: number): Timestamp
 }

@@ -1,5 +1,5 @@
 // A lease, and the formulas for its length and its renewal, with their reasons. T is the session timeout. All times are in ms.
-// ARCHITECTURE.md, "The lease", explains why a lease is safe.
+// docs/lease.md explains why a lease is safe.
 import { type Runtime } from '@zk/client'
 import { elapsedBetween, elapsedSince, type Timestamp } from '@zk/client/internal'
 

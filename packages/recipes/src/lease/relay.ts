@@ -5,7 +5,7 @@
 //
 // The leader learns of p before it receives any request that is sent on this connection after the sync's answer. If such a
 // request is committed, the session lives until p + T at least. The handshake of a connection may be p without a sync, because
-// the leader itself receives it. ARCHITECTURE.md, "The lease", explains why.
+// the leader itself receives it. docs/lease.md explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { memoized } from '../kernel/memoized.ts'
