@@ -69,7 +69,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**', 'test-packages/**', ...ISOLATED],
+          // The scenarios are played here on the ensemble of @zk/testing, and in `integration` on real servers.
+          exclude: [
+            '**/node_modules/**',
+            '**/dist/**',
+            'test-integration/test/!(scenarios)/**',
+            'test-integration/test/*.test.ts',
+            'test-packages/**',
+            ...ISOLATED,
+          ],
           // A process for each file would take as long to start, and to load the sources, as its tests take.
           isolate: false,
           ...unit,

@@ -7,7 +7,7 @@
 import { describe, expect, test } from 'vitest'
 import { countOf, formatProgram, generate, play, type Program, shrink } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { atRest, InProcessTarget, RealTarget, run, type Target, UNFINISHED } from '../src/scenario/index.ts'
+import { atRest, RealTarget, run, type Target, UNFINISHED, VirtualTarget } from '../src/scenario/index.ts'
 import { shared } from './support/shared-ensemble.ts'
 
 const isLong = process.env['ZK_PROGRAMS'] !== undefined
@@ -28,7 +28,7 @@ describe('TestEnsemble', () => {
       const ensemble = Ensemble.attach(description)
       await atRest(ensemble)
       const real = new RealTarget(ensemble)
-      const other = process.env['ZK_TARGETS'] === 'real' ? real : new InProcessTarget()
+      const other = process.env['ZK_TARGETS'] === 'real' ? real : new VirtualTarget()
       let requests = 0
       for (let seed = FIRST_SEED; seed < FIRST_SEED + PROGRAMS; seed++) {
         const found = await search(seed, real, other)
@@ -43,12 +43,12 @@ describe('TestEnsemble', () => {
   )
 
   test('a planted difference is found, and its program is shortened to the necessary steps', async () => {
-    const planted = new InProcessTarget(({ faults }) => {
+    const planted = new VirtualTarget(({ faults }) => {
       faults.fail({ op: 'setData', path: /\/a\/y$/, code: 'NotEmpty', times: Infinity })
     })
     let found: Difference | undefined
     for (let seed = 1; found === undefined && seed <= 10; seed++)
-      found = await search(seed, new InProcessTarget(), planted)
+      found = await search(seed, new VirtualTarget(), planted)
     expect(found?.expected).toContain('setData')
     expect(found?.actual).toContain('NotEmpty')
     expect(found?.program).toMatchObject([{ do: 'open' }, { do: 'call', calls: [{ op: 'setData' }] }])

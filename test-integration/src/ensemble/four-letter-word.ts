@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { type Runtime, systemRuntime } from '@zk/client'
 import type { FourLetterWord } from '@zk/testing'
 
 export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 'read-only'
@@ -28,6 +28,8 @@ export interface AskOptions {
   readonly timeout?: number
   /** @default '127.0.0.1' */
   readonly host?: string
+  /** The clock and the network. @default those of this machine */
+  readonly runtime?: Runtime
 }
 
 /**
@@ -38,21 +40,25 @@ export interface AskOptions {
 export function ask(
   port: number,
   word: FourLetterWord,
-  { timeout = 10_000, host = '127.0.0.1' }: AskOptions = {},
+  { timeout = 10_000, host = '127.0.0.1', runtime = systemRuntime }: AskOptions = {},
 ): Promise<string> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    const socket = connect({ port, host })
+    const chunks: Uint8Array[] = []
     const finish = (): void => {
-      clearTimeout(timer)
-      socket.destroy()
+      cancel()
+      link.close()
       resolve(Buffer.concat(chunks).toString())
     }
-    const timer = setTimeout(finish, timeout)
-    socket.on('connect', () => socket.write(word))
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.on('error', finish)
-    socket.on('close', finish)
+    const cancel = runtime.setTimer(timeout, finish)
+    const link = runtime.dial(
+      { host, port },
+      {
+        opened: () => void link.write(Buffer.from(word)),
+        received: (bytes) => void chunks.push(bytes.slice()),
+        drained: () => {},
+        lost: finish,
+      },
+    )
   })
 }
 

@@ -1,6 +1,5 @@
-// A plain TCP connection to a server. It records everything that it receives.
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+// A plain connection to a server. It records everything that it receives.
+import { type DialTarget, type Runtime, type RuntimeConnection, systemRuntime } from '@zk/client'
 import {
   type ConnectedMessage,
   decodeServerFrame,
@@ -26,9 +25,17 @@ interface Call {
   readonly settle: (reply: Reply) => void
 }
 
+interface ConnectionOptions {
+  readonly target: DialTarget
+  readonly name: string
+  readonly transcript: Transcript
+  readonly runtime: Runtime
+}
+
 export class Connection {
   readonly name: string
-  readonly #socket: Socket
+  readonly runtime: Runtime
+  readonly #link: RuntimeConnection
   readonly #transcript: Transcript
   readonly #frames = new FrameDecoder()
   #calls: Call[] = []
@@ -38,42 +45,52 @@ export class Connection {
   #onEvent: (() => void) | undefined
   /** Resolves when nothing more can be received. */
   readonly closed: Promise<void>
-  isOpen = true
+  isOpen = false
+  readonly #end: () => void
 
-  static async open(
-    { host, port }: { readonly host: string; readonly port: number },
-    name: string,
-    transcript: Transcript,
-  ): Promise<Connection> {
-    const socket = connect({ host, port, noDelay: true })
-    await once(socket, 'connect')
-    return new Connection(socket, name, transcript)
+  static open(target: DialTarget, name: string, transcript: Transcript, runtime = systemRuntime): Promise<Connection> {
+    return new Promise((resolve, reject) => new Connection({ target, name, transcript, runtime }, resolve, reject))
   }
 
-  private constructor(socket: Socket, name: string, transcript: Transcript) {
+  private constructor(
+    { target, name, transcript, runtime }: ConnectionOptions,
+    opened: (connection: Connection) => void,
+    refused: (error: Error) => void,
+  ) {
     this.name = name
-    this.#socket = socket
+    this.runtime = runtime
     this.#transcript = transcript
-    transcript.join(name)
-    socket.on('data', (chunk: Buffer) => this.#received(chunk))
-    socket.on('error', () => {})
-    this.closed = new Promise((resolve) => {
-      socket.once('close', () => {
-        this.#lost()
-        resolve()
-      })
-    })
+    let end = (): void => {}
+    this.closed = new Promise((resolve) => (end = resolve))
+    this.#end = end
+    const { host, port } = target
+    this.#link = runtime.dial(
+      { host, port },
+      {
+        opened: () => {
+          transcript.join(name)
+          this.isOpen = true
+          opened(this)
+        },
+        // A copy, because the runtime may use the memory again.
+        received: (bytes) => this.#received(bytes.slice()),
+        drained: () => {},
+        lost: (error) => {
+          this.#lost()
+          refused(error)
+        },
+      },
+    )
   }
 
   write(bytes: Uint8Array): void {
-    this.#socket.write(bytes)
+    if (this.isOpen) this.#link.write(bytes)
   }
 
   /** Ends the connection from our side. The transcript does not show this. */
-  async hangUp(): Promise<void> {
+  hangUp(): void {
     this.isOpen = false
-    this.#socket.destroy()
-    await this.closed
+    this.#close()
   }
 
   /** Sends the first frame. Resolves with the server's first frame, or undefined if the server closes the connection. */
@@ -121,7 +138,7 @@ export class Connection {
     }
   }
 
-  #received(chunk: Buffer): void {
+  #received(chunk: Uint8Array): void {
     this.#frames.push(chunk)
     const text = this.#isFirst ? this.#frames.takeText() : undefined
     if (text !== undefined) return this.#transcript.add(this.name, 'text', { value: Buffer.from(text).toString() })
@@ -130,7 +147,7 @@ export class Connection {
     } catch (error) {
       if (!ProtocolError.is(error)) throw error
       this.#transcript.add(this.name, `what cannot be a frame: ${error.message}`)
-      this.#socket.destroy()
+      this.#close()
     }
   }
 
@@ -188,9 +205,15 @@ export class Connection {
     this.#onEvent?.()
   }
 
+  #close(): void {
+    this.#link.close()
+    this.#lost()
+  }
+
   #lost(): void {
     if (this.isOpen) this.#transcript.add(this.name, 'closed by the server')
     this.isOpen = false
+    this.#end()
     const calls = this.#calls
     this.#calls = []
     for (const call of calls) this.#unanswered(call, 'closed instead')

@@ -1,20 +1,20 @@
+import { systemRuntime } from '@zk/client'
 import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
 /** Real servers in containers. They play one scenario after the other. */
 export class RealTarget implements Target {
-  readonly name = 'real'
   readonly #ensemble: Ensemble
 
   constructor(ensemble: Ensemble) {
     this.#ensemble = ensemble
   }
 
-  async enter(): Promise<Stage> {
+  async use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
     const leader = await this.#ensemble.leader()
     const followers = this.#ensemble.nodes.filter(({ id }) => id !== leader.id)
     await noSessionsIn(leader)
-    return new RealStage(this.#ensemble, [leader, ...followers])
+    return play(new RealStage(this.#ensemble, [leader, ...followers]))
   }
 }
 
@@ -53,6 +53,7 @@ async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
 }
 
 class RealStage implements Stage {
+  readonly runtime = systemRuntime
   readonly #ensemble: Ensemble
   /** The nodes, in the order of `places`. */
   readonly #nodes: readonly EnsembleNode[]
@@ -91,9 +92,6 @@ class RealStage implements Stage {
     if (!this.#isWhole) await this.#ensemble.mend()
     this.#isWhole = true
   }
-
-  /** Does nothing: the ensemble is removed when the process ends. */
-  async leave(): Promise<void> {}
 
   #harm(place: Place): EnsembleNode {
     this.#isWhole = false

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, parseCons } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
 import { Scenario } from './scenario.ts'
@@ -21,15 +19,19 @@ export const UNFINISHED = /^scenario: (failed|hung)/m
  * Plays a scenario on an ensemble that has no other clients. Returns the transcript, one text for each phase. If the
  * scenario fails or hangs, the last phase says so.
  */
-export async function run(
+export function run(
   target: Target,
   body: ScenarioBody,
   { timeout = 30_000 }: RunOptions = {},
 ): Promise<readonly string[]> {
-  const stage = await target.enter()
-  const since = Date.now()
+  return target.use((stage) => playOn(stage, body, timeout))
+}
+
+async function playOn(stage: Stage, body: ScenarioBody, timeout: number): Promise<readonly string[]> {
+  const { runtime } = stage
+  const since = runtime.wallNow()
   // The parent, too, belongs only to this scenario: a sequential node at the scenario's `/` becomes a child of the parent.
-  const parent = `/scenario-${randomUUID()}`
+  const parent = `/scenario-${runtime.uuid()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
   const clientAddress = await addressOf(stage)
@@ -40,43 +42,43 @@ export async function run(
     })
     const failure = await failureOf(body, scenario, timeout)
     if (failure !== undefined) transcript.add('scenario', failure)
-    return transcript.render({ root, clientAddress, since, until: Date.now() })
+    return transcript.render({ root, clientAddress, since, until: runtime.wallNow() })
   } finally {
-    await scenario.end()
+    scenario.end()
     await stage.mended()
     await asSuperUser(stage, async (session) => {
       await remove(session, parent)
       for (const left of scenario.sessions) await closeForGood(stage, left)
     })
-    await stage.leave()
   }
 }
 
 async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number): Promise<string | undefined> {
-  const timer = new AbortController()
-  const hung = sleep(timeout, 'hung', { signal: timer.signal, ref: false })
-  // If `hung` loses the race below, it rejects later.
-  hung.catch(() => {})
+  let cancel = (): void => {}
+  const hung = new Promise<string>((resolve) => {
+    cancel = scenario.stage.runtime.setTimer(timeout, () => {
+      resolve(`hung, waiting for ${scenario.pending.join(' and ') || 'nothing'}`)
+    })
+  })
   try {
-    const end = await Promise.race([body(scenario), hung])
-    return end === 'hung' ? `hung, waiting for ${scenario.pending.join(' and ') || 'nothing'}` : undefined
+    return (await Promise.race([body(scenario), hung])) ?? undefined
   } catch (error) {
     return `failed: ${error instanceof Error ? error.stack : String(error)}`
   } finally {
-    timer.abort()
+    cancel()
   }
 }
 
 /** The address of this process, as servers see it. */
 async function addressOf(stage: Stage): Promise<string> {
   const { host, port } = stage.address('leader')
-  const [asking] = parseCons(await ask(port, 'cons', { host }))
+  const [asking] = parseCons(await ask(port, 'cons', { host, runtime: stage.runtime }))
   return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
 }
 
 /** Runs `use` in a session that no ACL restricts and that no transcript shows. */
 async function asSuperUser(stage: Stage, use: (session: Session) => Promise<void>): Promise<void> {
-  const connection = await Connection.open(stage.address('leader'), 'super', new Transcript())
+  const connection = await Connection.open(stage.address('leader'), 'super', new Transcript(), stage.runtime)
   const session = await Session.open(connection, '')
   await session.auth('digest', settings.superUser)
   await use(session)
@@ -92,7 +94,8 @@ async function remove(session: Session, path: string): Promise<void> {
 
 /** Closes a session that remains: otherwise it would expire in the middle of the next scenario. */
 async function closeForGood(stage: Stage, session: Credentials): Promise<void> {
-  const connection = await Connection.open(stage.address('leader'), 'closer', new Transcript())
+  const connection = await Connection.open(stage.address('leader'), 'closer', new Transcript(), stage.runtime)
   const resumed = await Session.open(connection, '', { session })
-  await (resumed.isOpen ? resumed.close() : connection.hangUp())
+  if (resumed.isOpen) await resumed.close()
+  else connection.hangUp()
 }

@@ -1,5 +1,4 @@
 // What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FourLetterWord } from '@zk/testing'
 import { ask, type AskOptions } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
@@ -41,7 +40,7 @@ export class Scenario {
     // When the connections of a scenario that hung are ended, its code goes on.
     if (this.#isOver) throw new Error('the scenario is over')
     const name = nameOf(this.#connections.length)
-    const connection = await Connection.open(this.stage.address(at), name, this.transcript)
+    const connection = await Connection.open(this.stage.address(at), name, this.transcript, this.stage.runtime)
     this.#connections.push(connection)
     return connection
   }
@@ -70,13 +69,13 @@ export class Scenario {
 
   /** Waits until the server accepts clients. */
   async ready(at: Place = 'leader'): Promise<void> {
-    while (!/^Mode: /m.test(await this.ask(at, 'srvr', { timeout: 1_000 }))) await sleep(50)
+    while (!/^Mode: /m.test(await this.ask(at, 'srvr', { timeout: 1_000 }))) await this.sleep(50)
   }
 
   /** The server's answer to a four-letter word. */
   ask(at: Place, word: string, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
     const { host, port } = this.stage.address(at)
-    return ask(port, word as FourLetterWord, { ...options, host })
+    return ask(port, word as FourLetterWord, { ...options, host, runtime: this.stage.runtime })
   }
 
   /** Waits until every session has received everything that has happened. This ends a phase of the transcript. */
@@ -87,7 +86,7 @@ export class Scenario {
 
   /** Waits for `time` ms, for actions of servers whose time they choose. */
   sleep(time: number): Promise<void> {
-    return sleep(time)
+    return new Promise((resolve) => this.stage.runtime.setTimer(time, resolve))
   }
 
   /** Adds a line that does not come from a connection. */
@@ -101,10 +100,10 @@ export class Scenario {
   }
 
   /** Ends everything that is still open. The transcript does not show this. */
-  async end(): Promise<void> {
+  end(): void {
     this.#isOver = true
     for (const session of this.#sessions) session.stopPings()
-    await Promise.all(this.#connections.map((connection) => connection.hangUp()))
+    for (const connection of this.#connections) connection.hangUp()
   }
 
   /** All sessions that were opened, including those that have ended. */

@@ -65,7 +65,7 @@ export class Session implements Credentials {
   lastZxid = 0n
   readonly #root: string
   #nextXid = 1
-  #pings: NodeJS.Timeout | undefined
+  #cancelPing: () => void = () => {}
 
   /** Tries to open a session: `timeOut` shows whether it was granted. Paths are below `root`. */
   static async open(connection: Connection, root: string, options: ConnectOptions = {}): Promise<Session> {
@@ -210,11 +210,11 @@ export class Session implements Credentials {
   /** Ends the connection without closing the session, which lives on for a while. */
   async drop(): Promise<void> {
     this.stopPings()
-    await this.connection.hangUp()
+    this.connection.hangUp()
   }
 
   stopPings(): void {
-    clearInterval(this.#pings)
+    this.#cancelPing()
   }
 
   /**
@@ -232,8 +232,15 @@ export class Session implements Credentials {
     this.sessionId = sessionId
     this.passwd = passwd ?? new Uint8Array(16)
     if (!pings || timeOut <= 0) return
-    this.#pings = setInterval(() => void this.connection.call(pingMessage), timeOut / 3)
+    this.#pingEvery(timeOut / 3)
     void this.connection.closed.then(() => this.stopPings())
+  }
+
+  #pingEvery(interval: number): void {
+    this.#cancelPing = this.connection.runtime.setTimer(interval, () => {
+      void this.connection.call(pingMessage)
+      this.#pingEvery(interval)
+    })
   }
 
   #noteZxid(reply: Reply): Reply {

@@ -1,4 +1,5 @@
 // The servers of a scenario, which speak ZooKeeper's protocol, and the faults that they can have.
+import type { Runtime } from '@zk/client'
 
 /** A member, named by its role when the scenario begins. When roles change, the name still means the same member. */
 export type Place = 'leader' | 'follower' | 'other follower'
@@ -24,6 +25,8 @@ export const settings = {
 
 /** Three servers for one scenario. */
 export interface Stage {
+  /** The clock and the network of the scenario. */
+  readonly runtime: Runtime
   address(place: Place): { readonly host: string; readonly port: number }
   /** Ends the process at once, as a power failure does. */
   kill(place: Place): Promise<void>
@@ -36,12 +39,9 @@ export interface Stage {
   elected(): Promise<void>
   /** Undoes all faults, and waits until all members serve. */
   mended(): Promise<void>
-  /** Called after everything else. */
-  leave(): Promise<void>
 }
 
 export interface Target {
-  readonly name: string
-  /** Provides a whole ensemble without sessions. The caller must leave no session behind. */
-  enter(): Promise<Stage>
+  /** Provides a whole ensemble without sessions. `play` must leave no session behind. */
+  use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result>
 }

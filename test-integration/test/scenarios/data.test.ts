@@ -1,4 +1,5 @@
 import { CreateMode, operations, Perms, type RequestMessage } from '@zk/wire'
+import { settings } from '../../src/scenario/index.ts'
 import { missingBeforeForbidden } from '../../src/versions/index.ts'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
@@ -193,8 +194,15 @@ describeScenarios('data', {
     for (const prefixPath of ['/', '/a', '/a/', '/ab', '/none', '', ' ', null]) {
       await a.call('getEphemerals', { prefixPath })
     }
-    await a.auth('digest', 'tom:pass')
-    await a.call('whoAmI', undefined)
+    const b = await s.open()
+    await b.call('getEphemerals', { prefixPath: '/' })
+    await a.create('/closed', { acl: noRights })
+    await a.call('getAllChildrenNumber', { path: '/closed' })
+    for (const user of ['tom:pass', settings.superUser]) {
+      await a.auth('digest', user)
+      await a.call('whoAmI', undefined)
+    }
     await a.close()
+    await b.close()
   },
 })

@@ -41,7 +41,7 @@ describeScenarios('four-letter words', {
     await a.callCut('getData', { path: '/a', watch: false }, 5)
     await ask(s, 'leader', 'cons')
     await a.close()
-    await raw.hangUp()
+    raw.hangUp()
   },
 
   'conf lists the settings, envi the environment': async (s) => {

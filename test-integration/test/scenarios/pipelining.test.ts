@@ -8,7 +8,7 @@ describeScenarios('pipelining', {
       const a = await s.open({ at })
       const path = `/${at}`
       const calls = [a.create(path)]
-      for (let i = 0; i < 30; i++) {
+      for (let i = 0; i < 8; i++) {
         calls.push(a.setData(path, `${i}`), a.getData(path), a.setData(path, '', i), a.exists(`${path}/none`))
         calls.push(a.create(`${path}/s`, { flags: CreateMode.PERSISTENT_SEQUENTIAL }), a.getChildren2(path))
       }
@@ -23,7 +23,7 @@ describeScenarios('pipelining', {
       const a = await s.open({ at })
       await a.create(`/${at}`)
       await Promise.all(
-        Array.from({ length: 3_000 }, (_, i) => (i % 30 === 0 ? a.setData(`/${at}`) : a.exists('/none'))),
+        Array.from({ length: 3_000 }, (_, i) => (i % 300 === 0 ? a.setData(`/${at}`) : a.exists('/none'))),
       )
       await a.close()
       await s.settle()

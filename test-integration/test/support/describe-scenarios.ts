@@ -1,7 +1,7 @@
 import type { ServerVersion } from '@zk/testing'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { Ensemble } from '../../src/ensemble/index.ts'
-import { atRest, InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../../src/scenario/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Ensemble, type SharedEnsemble } from '../../src/ensemble/index.ts'
+import { atRest, RealTarget, run, type ScenarioBody, UNFINISHED, VirtualTarget } from '../../src/scenario/index.ts'
 import {
   compare,
   type Difference,
@@ -10,6 +10,7 @@ import {
   isBefore,
   isStopped,
 } from '../../src/versions/index.ts'
+import { Recorded, shorten } from './recorded.ts'
 import { shared } from './shared-ensemble.ts'
 
 declare module 'vitest' {
@@ -38,50 +39,77 @@ export interface VersionedScenario {
   readonly differs?: readonly Difference[]
 }
 
+/** The release of Debian's servers, from which the transcripts are recorded, and on which @zk/testing is modelled. */
+const RECORDED = '3.8.0'
+
 /**
- * Plays each scenario on a real ensemble and on the one of @zk/testing. Their transcripts must be equal, except for the
- * differences between the release of the real one and 3.8.0.
- *
- * With ZK_TRANSCRIPTS=1 it prints the transcript of the real one. With ZK_TARGETS=real it is played twice on the real one:
- * a scenario whose two transcripts differ depends on chance.
+ * Plays each scenario, and compares what servers answer with the recorded transcript. In the project `unit` it is played on
+ * the ensemble of @zk/testing, in virtual time. In the project `integration` it is played on a real ensemble: with
+ * UPDATE_TRANSCRIPTS=1 the transcript is recorded. Servers of another release are compared with the ensemble of @zk/testing,
+ * whose transcript is changed by the differences between the releases.
  */
 export function describeScenarios(
   subject: string,
   scenarios: Readonly<Record<string, ScenarioBody | VersionedScenario>>,
 ): void {
-  const description = shared?.description
-  const release = shared?.release ?? ''
-  describe.skipIf(description === undefined)(subject, () => {
-    beforeAll(() => atRest(Ensemble.attach(description!)), 60_000)
+  const recorded = new Recorded(subject)
+  const all = Object.entries(scenarios).map(([title, each]): [string, VersionedScenario] => [
+    title,
+    typeof each === 'function' ? { play: each } : each,
+  ])
+  describe(subject, () => {
+    if (shared === undefined) playOnModel(all, recorded)
+    else playOnServers(all, recorded, shared)
+  })
+}
 
-    test.for(Object.entries(scenarios))('%s', async ([, scenario], { task, skip }) => {
-      if (description === undefined) return
-      const versioned = typeof scenario === 'function' ? { play: scenario } : scenario
-      const { play, since, halts, differs = [] }: VersionedScenario = versioned
-      const real = new RealTarget(Ensemble.attach(description))
-      if (halts !== undefined && isStopped(release, halts)) {
-        task.meta.scenario = { spared: halts.why }
-        return skip(halts.why)
-      }
-      if (since !== undefined && isBefore(release, since)) {
-        task.meta.scenario = { lacks: since }
-        return expectUnknown(await run(real, play))
-      }
-      const onlyReal = process.env['ZK_TARGETS'] === 'real'
-      const [notified, actual] = onlyReal
-        ? [await run(real, play), await run(real, play)]
-        : await Promise.all([run(real, play), run(new InProcessTarget(() => {}, lineOf(release)), play)])
-      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(notified.join('\n---\n'))
-      expect(notified.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
-      if (onlyReal) return expect(actual, 'the second run on the real ensemble differs').toEqual(notified)
+function playOnModel(scenarios: readonly [string, VersionedScenario][], recorded: Recorded): void {
+  test.for(scenarios)('%s', async ([title, { play }]) => {
+    const transcript = await run(new VirtualTarget(), play)
+    expect(shorten(transcript), 'it came to no end').not.toMatch(UNFINISHED)
+    expect(shorten(transcript), 'the ensemble of @zk/testing differs from real servers').toBe(recorded.of(title))
+  })
 
-      const compared = compare({ real: notified, inProcess: actual }, release, [...generalDifferences, ...differs])
-      task.meta.scenario = {
-        differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),
-      }
-      const message = `the in-process ensemble differs from the real one, which is of ${release}`
-      expect(compared.expected, message).toEqual(compared.real)
-    })
+  test('the recorded transcripts are those of these scenarios', () => {
+    expect(recorded.titles).toEqual(scenarios.map(([title]) => title))
+  })
+}
+
+function playOnServers(
+  scenarios: readonly [string, VersionedScenario][],
+  recorded: Recorded,
+  { description, release }: SharedEnsemble,
+): void {
+  const isRecording = process.env['UPDATE_TRANSCRIPTS'] === '1' && release === RECORDED
+
+  beforeAll(() => atRest(Ensemble.attach(description)), 60_000)
+
+  afterAll(() => {
+    if (isRecording) recorded.write(scenarios.map(([title]) => title))
+  })
+
+  test.for(scenarios)('%s', async ([title, { play, since, halts, differs = [] }], { task, skip }) => {
+    const real = new RealTarget(Ensemble.attach(description))
+    if (halts !== undefined && isStopped(release, halts)) {
+      task.meta.scenario = { spared: halts.why }
+      return skip(halts.why)
+    }
+    if (since !== undefined && isBefore(release, since)) {
+      task.meta.scenario = { lacks: since }
+      return expectUnknown(await run(real, play))
+    }
+    const transcript = await run(real, play)
+    expect(transcript.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
+    if (isRecording) recorded.record(title, transcript)
+    if (release === RECORDED) return expect(shorten(transcript)).toBe(recorded.of(title))
+
+    const inProcess = await run(new VirtualTarget(() => {}, lineOf(release)), play)
+    const compared = compare({ real: transcript, inProcess }, release, [...generalDifferences, ...differs])
+    task.meta.scenario = {
+      differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),
+    }
+    const message = `the ensemble of @zk/testing differs from the real one, which is of ${release}`
+    expect(compared.expected, message).toEqual(compared.real)
   })
 }
 

@@ -1,40 +1,43 @@
-import { type ServerVersion, TestEnsemble, type TestMember } from '@zk/testing'
+import { type ServerVersion, type TestMember, type VirtualEnsemble, VirtualWorld } from '@zk/testing'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
-/** Servers in this process. Each scenario gets new ones. */
-export class InProcessTarget implements Target {
-  readonly name = 'in-process'
-  readonly #prepare: (ensemble: TestEnsemble) => void
+/** How often it is checked whether the members serve, in ms. */
+const CHECK_INTERVAL = 10
+
+/** The ensemble of @zk/testing in virtual time. Each scenario gets a new one. */
+export class VirtualTarget implements Target {
+  readonly #prepare: (ensemble: VirtualEnsemble) => void
   readonly #version: ServerVersion
 
   /** `prepare` may change each ensemble before its use. Members know the operations of the last release of `version`. */
-  constructor(prepare: (ensemble: TestEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
+  constructor(prepare: (ensemble: VirtualEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
     this.#prepare = prepare
     this.#version = version
   }
 
-  async enter(): Promise<Stage> {
+  use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
     const { superUser: _, ...options } = settings
-    const ensemble = await TestEnsemble.start({
-      members: 3,
-      version: this.#version,
-      watchModes: this.#version === '3.9' ? 'several' : 'one',
+    const world = new VirtualWorld({
       ...options,
+      version: this.#version,
       enforceQuota: options.enforceQuota && this.#version !== '3.5' && this.#version !== '3.6',
     })
-    this.#prepare(ensemble)
-    return new InProcessStage(ensemble)
+    this.#prepare(world.ensemble)
+    return world.run(() => play(new VirtualStage(world)))
   }
 }
 
-class InProcessStage implements Stage {
-  readonly #ensemble: TestEnsemble
+class VirtualStage implements Stage {
+  readonly runtime: VirtualWorld['runtime']
+  readonly #world: VirtualWorld
   /** The members, in the order of `places`. */
   readonly #members: readonly TestMember[]
 
-  constructor(ensemble: TestEnsemble) {
-    this.#ensemble = ensemble
-    this.#members = ensemble.members.toSorted((a, b) => Number(b === ensemble.leader) - Number(a === ensemble.leader))
+  constructor(world: VirtualWorld) {
+    const { leader, members } = world.ensemble
+    this.runtime = world.runtime
+    this.#world = world
+    this.#members = members.toSorted((a, b) => Number(b === leader) - Number(a === leader))
   }
 
   address(place: Place): { readonly host: string; readonly port: number } {
@@ -59,7 +62,7 @@ class InProcessStage implements Stage {
   }
 
   async elected(): Promise<void> {
-    await this.#ensemble.serving()
+    while (!this.#world.ensemble.isServing) await this.#world.elapse(CHECK_INTERVAL)
   }
 
   async mended(): Promise<void> {
@@ -67,11 +70,7 @@ class InProcessStage implements Stage {
       member.thaw()
       member.restart()
     }
-    await this.#ensemble.serving()
-  }
-
-  leave(): Promise<void> {
-    return this.#ensemble.close()
+    await this.elected()
   }
 
   #member(place: Place): TestMember {
