@@ -1,7 +1,7 @@
-import { CreateMode, ErrorCode, type Id, Perms } from '@zk/wire'
+import { ErrorCode, type Id, Perms } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { addAuthInfo, allowed, authenticate, firstAuthInfo, fixupACL } from '../../src/database/index.ts'
-import { acl, bytes, Client, creating, operator, Server } from './support.ts'
+import { acl, bytes } from './support.ts'
 
 const LOCAL: readonly Id[] = [{ scheme: 'ip', id: '127.0.0.1' }]
 // What `DigestAuthenticationProvider user:pass` prints.
@@ -29,10 +29,6 @@ describe('authenticate', () => {
   test.each(['world', 'auth', 'super', 'sasl', 'DIGEST', '', null])('refuses the scheme %s', (scheme) => {
     expect(authenticate({ scheme, auth: bytes('user:pass') }, '::1')).toBeUndefined()
   })
-
-  test('refuses a digest that is null', () => {
-    expect(authenticate({ scheme: 'digest', auth: null }, '::1')).toBeUndefined()
-  })
 })
 
 describe('addAuthInfo', () => {
@@ -54,26 +50,8 @@ describe('addAuthInfo', () => {
 })
 
 describe('allowed', () => {
-  const world = acl(Perms.READ, 'world', 'anyone')
-
   test('an empty ACL permits everything to every session', () => {
     expect(allowed([], Perms.ALL, [])).toBe(true)
-  })
-
-  test('any of the perms asked for will do', () => {
-    expect(allowed([world], Perms.READ | Perms.ADMIN, [])).toBe(true)
-    expect(allowed([world], Perms.WRITE, [])).toBe(false)
-  })
-
-  test('super may do everything', () => {
-    expect(allowed([acl(0, 'world', 'anyone')], Perms.ALL, [{ scheme: 'super', id: '' }])).toBe(true)
-  })
-
-  test('a digest must be the same', () => {
-    const entries = [acl(Perms.WRITE, 'digest', USER.id)]
-    expect(allowed(entries, Perms.WRITE, [USER])).toBe(true)
-    expect(allowed(entries, Perms.WRITE, [{ scheme: 'digest', id: 'user:other' }])).toBe(false)
-    expect(allowed(entries, Perms.WRITE, [{ scheme: 'ip', id: USER.id }])).toBe(false)
   })
 
   test('a scheme without a provider matches no session', () => {
@@ -116,25 +94,9 @@ describe('fixupACL', () => {
   })
 
   test.each([
-    ['world', 'everyone'],
-    ['world', ''],
-    ['digest', 'user'],
-    ['digest', 'user:'],
-    ['digest', ':'],
-    ['digest', 'a:b:c'],
-    ['ip', '::1'],
-    ['ip', '10.0.0'],
-    ['ip', '10.0.0.0.1'],
-    ['ip', '10.0.0.256'],
     ['ip', '10.0.0.-1'],
     ['ip', '10.0.0.'],
-    ['ip', '10.0.0.1/33'],
-    ['ip', '10.0.0.1/'],
     ['ip', '10.0.0.1/8/8'],
-    ['sasl', 'bob'],
-    ['super', ''],
-    ['', ''],
-    [null, 'anyone'],
     ['sasl', null],
   ])('refuses %s:%s', (scheme, id) => {
     expect(fixed(1, scheme, id)).toBe(ErrorCode.InvalidACL)
@@ -142,12 +104,6 @@ describe('fixupACL', () => {
 
   test.each(['world', 'digest', 'ip'])('fails at %s with a null id', (scheme) => {
     expect(fixed(1, scheme, null)).toBe(ErrorCode.MarshallingError)
-  })
-
-  test('lets duplicates fall out', () => {
-    const one = acl(1, 'world', 'anyone')
-    const other = acl(2, 'world', 'anyone')
-    expect(fixupACL([one, other, { ...one }], [])).toEqual([one, other])
   })
 
   test('fails at null where it must be compared with an entry before it that has the same perms', () => {
@@ -162,75 +118,8 @@ describe('fixupACL', () => {
     expect(bad([1, null, 'x'], [1, 'digest', 'y'])).toBe(ErrorCode.InvalidACL)
   })
 
-  test('puts the ids that were proved in the place of auth, whatever its id is', () => {
-    const bob = { scheme: 'digest', id: 'bob:x' }
-    const entries = [acl(1, 'auth', null), acl(2, 'world', 'anyone')]
-    expect(fixupACL(entries, [...LOCAL, USER, { scheme: 'super', id: '' }, bob])).toEqual([
-      { perms: 1, id: USER },
-      { perms: 1, id: bob },
-      acl(2, 'world', 'anyone'),
-    ])
-  })
-
   test('refuses auth of a session that proved no identity: an address is no proof', () => {
     expect(fixupACL([acl(1, 'auth', '')], LOCAL)).toBe(ErrorCode.InvalidACL)
     expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }])).toBe(ErrorCode.InvalidACL)
-  })
-})
-
-describe('The rights to a node', () => {
-  const user = new Client(0x10n, [...LOCAL, USER])
-  const stranger = new Client(0x11n)
-
-  /** /secret, of the user alone. */
-  function withSecret(perms: number = Perms.ALL): Server {
-    const server = new Server()
-    server.ask(user.request('create', creating('/secret', CreateMode.PERSISTENT, [acl(perms, 'auth', '')])))
-    return server
-  }
-
-  test('apply to sessions that proved the id', () => {
-    const server = withSecret()
-    const getData = { path: '/secret', watch: false }
-    expect(server.err(user.request('getData', getData))).toBe(0)
-    expect(server.err(stranger.request('getData', getData))).toBe(ErrorCode.NoAuth)
-    expect(server.err(stranger.request('getChildren', getData))).toBe(ErrorCode.NoAuth)
-    expect(server.err(stranger.request('getChildren2', getData))).toBe(ErrorCode.NoAuth)
-    expect(server.err(stranger.request('getACL', { path: '/secret' }))).toBe(ErrorCode.NoAuth)
-    expect(server.err(stranger.request('getAllChildrenNumber', { path: '/secret' }))).toBe(ErrorCode.NoAuth)
-  })
-
-  test('are not asked for by exists', () => {
-    expect(withSecret().err(stranger.request('exists', { path: '/secret', watch: true }))).toBe(0)
-  })
-
-  test('to read it are not rights to its children, nor the other way round', () => {
-    const server = withSecret(Perms.READ | Perms.CREATE)
-    server.ask(user.request('create', creating('/secret/open')))
-    expect(server.err(stranger.request('getData', { path: '/secret/open', watch: false }))).toBe(0)
-  })
-
-  test('getACL shows hashes to sessions that may change the ACL', () => {
-    const server = withSecret()
-    expect(server.ask(user.request('getACL', { path: '/secret' }))).toEqual({
-      acl: [{ perms: Perms.ALL, id: USER }],
-      stat: server.stat('/secret'),
-    })
-  })
-
-  test('getACL hides hashes from sessions that may only read it', () => {
-    const server = withSecret()
-    const entries = [acl(Perms.READ, 'world', 'anyone'), acl(Perms.ALL, 'digest', USER.id)]
-    server.ask(operator.request('setACL', { path: '/secret', acl: entries, version: -1 }))
-    expect(server.ask(stranger.request('getACL', { path: '/secret' }))).toMatchObject({
-      acl: [acl(Perms.READ, 'world', 'anyone'), acl(Perms.ALL, 'digest', 'user:x')],
-    })
-  })
-
-  test('to /zookeeper/config are to read it', () => {
-    const server = new Server()
-    const path = '/zookeeper/config'
-    expect(server.err(stranger.request('getData', { path, watch: false }))).toBe(0)
-    expect(server.err(stranger.request('setData', { path, data: null, version: -1 }))).toBe(ErrorCode.NoAuth)
   })
 })

@@ -1,4 +1,4 @@
-import { ErrorCode, OpCode } from '@zk/wire'
+import { ErrorCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { bytes, Client, creating, Server } from './support.ts'
 
@@ -26,27 +26,6 @@ const stats = ({ tree }: Server) =>
   new TextDecoder().decode(tree.get('/zookeeper/quota/app/zookeeper_stats')?.data ?? undefined)
 
 describe('stats', () => {
-  test('stats begin with what there is, the node itself included', () => {
-    const server = new Server()
-    for (const path of ['/app', '/app/a', '/app/a/b', '/apple']) server.ask(create(path, 'four'))
-    for (const path of ['/zookeeper/quota/app', '/zookeeper/quota/app/zookeeper_limits']) server.ask(create(path))
-    server.ask(create('/zookeeper/quota/app/zookeeper_stats'))
-    expect(stats(server)).toBe('count=3,bytes=12')
-  })
-
-  test('stats follow every node that comes, goes or changes, and nothing beside them', () => {
-    const server = limited('count=1,bytes=1', { enforceQuota: false })
-    expect(stats(server)).toBe('count=2,bytes=0')
-    server.ask(create('/app/two', 'abc'))
-    server.ask(create('/beside', 'abc'))
-    expect(stats(server)).toBe('count=3,bytes=3')
-    server.ask(setData('/app/two', 'a'))
-    expect(stats(server)).toBe('count=3,bytes=1')
-    server.ask(remove('/app/two'))
-    expect(stats(server)).toBe('count=2,bytes=0')
-    expect(server.tree.get('/zookeeper/quota/app/zookeeper_stats')?.version).toBe(0)
-  })
-
   test('stats go on in a copy of the tree, and end with the limits', () => {
     const server = limited('count=5,bytes=5')
     const copy = server.tree.copy()
@@ -66,28 +45,6 @@ describe('stats', () => {
 })
 
 describe('enforceQuota', () => {
-  test.each([
-    ['count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=3', '/app/three', ''],
-    ['count=100,bytes=-1=;byteHardLimit=10;countHardLimit=-1', '/app/three', 'eleven byte'],
-  ])('create beyond %s is QuotaExceeded', (limits, path, data) => {
-    const server = limited(limits)
-    expect(server.err(create('/app/two', ''))).toBe(0)
-    expect(server.err(create(path, data))).toBe(ErrorCode.QuotaExceeded)
-    expect(server.tree.get(path)).toBeUndefined()
-    expect(server.err(remove('/app/two'))).toBe(0)
-    expect(server.err(create(path, ''))).toBe(0)
-  })
-
-  test('setData beyond a hard limit of bytes is QuotaExceeded, and less data never is', () => {
-    const server = limited('byteHardLimit=5')
-    expect(server.err(setData('/app/one', 'five!'))).toBe(0)
-    expect(server.err(setData('/app/one', 'six !!'))).toBe(ErrorCode.QuotaExceeded)
-    server.ask(setData('/zookeeper/quota/app/zookeeper_limits', 'byteHardLimit=3'))
-    expect(server.err(setData('/app/one', 'same!'))).toBe(0)
-    expect(server.err(setData('/app/one', 'four'))).toBe(ErrorCode.QuotaExceeded)
-    expect(server.err(setData('/app/one', 'two'))).toBe(0)
-  })
-
   test('a soft limit refuses nothing, nor does a hard one that is not enforced', () => {
     expect(limited('count=1,bytes=1').err(create('/app/two', 'abc'))).toBe(0)
     expect(limited('countHardLimit=1', { enforceQuota: false }).err(create('/app/two'))).toBe(0)
@@ -101,24 +58,4 @@ describe('enforceQuota', () => {
     expect(server.err(create('/app/one/x'))).toBe(ErrorCode.QuotaExceeded)
     expect(server.err(create('/app/two'))).toBe(0)
   })
-
-  test('a multi beyond a limit does nothing, and does not see what its own parts add', () => {
-    const server = limited('countHardLimit=3')
-    const creates = ['/app/two', '/app/three'].map((path) => ({ type: OpCode.create, request: creating(path) }))
-    // Both are checked against what is there now.
-    server.ask(client.request('multi', creates))
-    expect(server.results.at(-1)?.err).toBe(0)
-    expect(stats(server)).toBe('count=4,bytes=0')
-    const more = ['/beside', '/app/four'].map((path) => ({ type: OpCode.create, request: creating(path) }))
-    server.ask(client.request('multi', more))
-    expect(server.results.at(-1)?.err).toBe(ErrorCode.QuotaExceeded)
-    expect(['/beside', '/app/four'].map((path) => server.tree.get(path))).toEqual([undefined, undefined])
-  })
-
-  test.each(['no number', 'count', 'count=', 'count=x', ',count=1'])(
-    'limits that say %j are a MarshallingError',
-    (limits) => {
-      expect(limited(limits).err(create('/app/two'))).toBe(ErrorCode.MarshallingError)
-    },
-  )
 })

@@ -1,11 +1,11 @@
-import { CreateMode, ErrorCode, OpCode } from '@zk/wire'
+import { CreateMode, ErrorCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { type DataTree, ttlOf } from '../../src/database/index.ts'
 import { removals } from '../../src/ensemble/containers.ts'
 import { bytes, Client, creating, operator, picture, Server } from './support.ts'
 
 const client = new Client(0x10n)
-const { PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL, EPHEMERAL } = CreateMode
+const { PERSISTENT_WITH_TTL } = CreateMode
 const LONGEST = 2n ** 40n - 1n
 
 const withTTL = (path: string, ttl: bigint, flags: number = PERSISTENT_WITH_TTL) =>
@@ -18,19 +18,6 @@ const due = ({ tree }: { tree: DataTree }, wallNow: number) =>
   Array.from(removals(tree, 'zk1', wallNow), ({ message }) => new TextDecoder().decode(message.rest))
 
 describe('createTTL', () => {
-  test('createTTL makes a node without an owner, and returns its path and Stat', () => {
-    const server = extended()
-    const { path, stat } = server.ask(withTTL('/a', 5n)) as { path: string; stat: { ephemeralOwner: bigint } }
-    expect([path, stat.ephemeralOwner]).toEqual(['/a', 0n])
-    expect(server.tree.get('/a')?.ephemeralOwner).toBe(BigInt.asIntN(64, 0xff00000000000005n))
-    expect(server.ask(withTTL('/n-', 5n, PERSISTENT_SEQUENTIAL_WITH_TTL))).toMatchObject({ path: '/n-0000000001' })
-    expect(server.tree.ephemeralsCount).toBe(0)
-  })
-
-  test.each([0n, -1n, -5n, LONGEST + 1n, 2n ** 62n])('createTTL refuses the TTL %s', (ttl) => {
-    expect(extended().err(withTTL('/a', ttl))).toBe(ErrorCode.BadArguments)
-  })
-
   test.each([1n, LONGEST])('createTTL takes the TTL %s', (ttl) => {
     const server = extended()
     expect(server.err(withTTL('/a', ttl))).toBe(0)
@@ -39,32 +26,6 @@ describe('createTTL', () => {
 
   test('createTTL is Unimplemented without extended types, whatever the TTL', () => {
     for (const ttl of [0n, 5n]) expect(new Server().err(withTTL('/a', ttl))).toBe(ErrorCode.Unimplemented)
-  })
-
-  test('createTTL: the flags need the opcode', () => {
-    const server = extended()
-    for (const op of ['create', 'create2', 'createContainer'] as const) {
-      expect(server.err(client.request(op, creating('/a', PERSISTENT_WITH_TTL)))).toBe(ErrorCode.BadArguments)
-    }
-  })
-
-  test('createTTL in a multi is answered as create2', () => {
-    const server = extended()
-    const part = { type: OpCode.createTTL, request: { ...creating('/a', PERSISTENT_WITH_TTL), ttl: 5n } } as const
-    expect(server.ask(client.request('multi', [part]))).toMatchObject([
-      { type: OpCode.create2, response: { path: '/a', stat: { ephemeralOwner: 0n } } },
-    ])
-    const bad = { ...part, request: { ...part.request, path: '/b', ttl: 0n } }
-    expect(server.ask(client.request('multi', [bad]))).toEqual([
-      { type: OpCode.error, response: { err: ErrorCode.BadArguments } },
-    ])
-  })
-
-  test('createTTL: such a node may have children, of every kind', () => {
-    const server = extended()
-    server.ask(withTTL('/a', 5n))
-    expect(server.err(client.request('create', creating('/a/e', EPHEMERAL)))).toBe(0)
-    expect(server.err(withTTL('/a/b', 5n))).toBe(0)
   })
 
   test('DataTree.copy has the nodes with a TTL', () => {
@@ -87,15 +48,6 @@ describe('removals', () => {
     server.ask(client.request('setData', { path: '/a', data: bytes('x'), version: -1 }))
     expect(due(server, made + 150)).toEqual([])
     expect(due(server, made + 151)).toEqual(['/a'])
-  })
-
-  test('removals: not while it has children, and at once when the last has gone', () => {
-    const server = extended()
-    server.ask(withTTL('/a', 100n))
-    server.make('/a/b')
-    expect(due(server, 100_000)).toEqual([])
-    server.ask(client.request('delete', { path: '/a/b', version: -1 }))
-    expect(due(server, 100_000)).toEqual(['/a'])
   })
 
   test('removals: a node that was deleted has no TTL any more', () => {
