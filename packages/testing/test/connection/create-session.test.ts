@@ -55,17 +55,6 @@ describe.each(['leader', 'follower', 'standalone'] as const)('createSession at a
   })
 })
 
-test('createSession of a client before 3.4 is answered without readOnly', () => {
-  const bench = new Bench()
-  const client = bench.dial()!
-  client.handshake({ readOnly: undefined })
-  const [established] = client.chunks
-  client.say(createSession(T))
-  bench.pass(0)
-  expect(established).toHaveLength(4 + 36)
-  expect(client.chunks).toEqual([established, established])
-})
-
 test('createSession at a read-only member returns its session', () => {
   const { bench, member } = setUp('follower', { readOnlyMode: true, tickTime: 100 })
   for (const other of bench.model.members) if (other !== member) other.kill()
@@ -80,25 +69,6 @@ test('createSession at a read-only member returns its session', () => {
   expect(client.chunks).toEqual([established, established])
 })
 
-test('createSession makes a session that has moved that of the old connection again', () => {
-  const { bench, client: old } = setUp('follower')
-  const { sessionId, passwd } = old.connected!
-  const moved = bench.dial(bench.model.leader!.name)!
-  moved.handshake({ sessionId, passwd })
-  bench.pass(0)
-  moved.ask('create', node('/a'))
-  bench.pass(0)
-  old.say(createSession(T))
-  bench.pass(0)
-  old.ask('create', node('/b'))
-  bench.pass(0)
-  expect(old.messages.at(-1)).toMatchObject({ type: 'reply', err: 0 })
-  moved.ask('create', node('/c'))
-  bench.pass(0)
-  expect(moved.closed).toBe('end')
-  expect(bench.model.nodes.get('/')!.children).not.toContain('c')
-})
-
 test('createSession behind a closeSession that is not applied yet is refused', () => {
   const { bench, client } = setUp('follower', { latency: 10 })
   bench.pass(100)
@@ -109,32 +79,4 @@ test('createSession behind a closeSession that is not applied yet is refused', (
   const txns = bench.model.committedAfter(zxid)!.map(({ txn }) => txn)
   expect(txns).toMatchObject([{ type: 'closeSession' }, { type: 'error', err: ErrorCode.SessionExpired }])
   expect(bench.model.sessions.list()).toEqual([])
-})
-
-test('cons calls a refused write NA, a read by its name, and counts a createSession for a request without an answer', () => {
-  const { bench, client } = setUp('standalone')
-  const cons = () => {
-    const asking = bench.dial()!
-    asking.raw(new TextEncoder().encode('cons'))
-    return /queued=(\d+).*lop=(\w+)/.exec(asking.text)!.slice(1).join(' ')
-  }
-  expect(cons()).toBe('0 SESS')
-  client.say(createSession(T))
-  bench.pass(0)
-  expect(cons()).toBe('1 SESS')
-  client.say(createSession(T, 0))
-  bench.pass(0)
-  expect(cons()).toBe('1 SESS')
-  client.say(createSession(undefined))
-  bench.pass(0)
-  expect(cons()).toBe('1 NA')
-  client.ask('getData', { path: '/none', watch: false })
-  bench.pass(0)
-  expect(cons()).toBe('1 GETD')
-  client.ask('delete', { path: '/none', version: -1 })
-  bench.pass(0)
-  expect(cons()).toBe('1 NA')
-  client.ask('multi', [{ type: OpCode.delete, request: { path: '/none', version: -1 } }])
-  bench.pass(0)
-  expect(cons()).toBe('1 MULT')
 })

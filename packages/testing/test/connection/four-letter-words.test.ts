@@ -25,19 +25,6 @@ function busy(): Bench {
   return bench
 }
 
-test('ruok, also with a line feed behind it and in pieces', () => {
-  const bench = new Bench()
-  expect(ask(bench, 'ruok')).toBe('imok')
-  expect(ask(bench, 'ruok\n')).toBe('imok')
-  const client = bench.dial()!
-  for (const letter of 'ruok') client.raw(new TextEncoder().encode(letter))
-  expect(client.text).toBe('imok')
-})
-
-test('isro', () => {
-  expect(ask(new Bench(), 'isro')).toBe('rw')
-})
-
 test('srvr', () => {
   expect(ask(busy(), 'srvr')).toBe(
     [
@@ -76,10 +63,6 @@ test('cons shows more about each', () => {
       '',
     ].join('\n'),
   )
-})
-
-test('wchs counts the watches of data', () => {
-  expect(ask(busy(), 'wchs')).toBe('1 connections watching 1 paths\nTotal watches:1\n')
 })
 
 test('mntr', () => {
@@ -267,8 +250,4 @@ test('a word outside the whitelist has no effect', () => {
 
 test('a word that this server does not implement is refused like one outside the whitelist', () => {
   expect(ask(new Bench(), 'hash')).toBe('hash is not executed because it is not in the whitelist.\n')
-})
-
-test.each(['abcd', 'RUOK', 'ruo\n'])('%j is not a word, but an impossible length', (word) => {
-  expect(ask(new Bench(), word)).toBe('')
 })

@@ -1,4 +1,4 @@
-import { concat, encode, ErrorCode, int, OpCode, operations, RequestHeader } from '@zk/wire'
+import { concat, encode, int, OpCode, operations, RequestHeader } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
@@ -8,20 +8,10 @@ const request = (xid: number, type: number, body = new Uint8Array()) =>
 const length = (size: number) => encode(int, size)
 
 describe('before the handshake', () => {
-  test.each([
-    ['a negative length', length(-1)],
-    ['the smallest length', length(-0x8000_0000)],
-    ['what telnet sends when it closes', Uint8Array.of(0xff, 0xf4, 0xff, 0xfd)],
-    ['a length over jute.maxbuffer', length(0xfffff + 1)],
-    ['an empty frame', length(0)],
-    ['a truncated handshake', framed(new Uint8Array(20))],
-    ['a request', request(1, OpCode.getData, new Uint8Array([0, 0, 0, 1, 47, 0]))],
-    ['a request in a web browser', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n')],
-    ['a password that would be 2 GiB', framed(concat([new Uint8Array(24), length(0x7fff_ffff)]))],
-  ])('%s closes the connection without an answer', (_, bytes) => {
+  test('a password that would be 2 GiB closes the connection without an answer', () => {
     const bench = new Bench()
     const client = bench.dial()!
-    client.raw(bytes)
+    client.raw(framed(concat([new Uint8Array(24), length(0x7fff_ffff)])))
     expect(client.closed).toBe('end')
     expect(client.chunks).toEqual([])
     expect(bench.connect().connected!.timeOut).toBe(4_000)
@@ -43,11 +33,7 @@ describe('before the handshake', () => {
 
 describe('in a session', () => {
   test.each([
-    ['a length over jute.maxbuffer', length(0xfffff + 1)],
-    ['an empty frame', length(0)],
     ['half a header', framed(new Uint8Array(7))],
-    ['a four-letter word', new TextEncoder().encode('ruok')],
-    ['a truncated auth packet', request(-4, OpCode.auth, new Uint8Array(3))],
     ['a sasl packet without a token', request(1, OpCode.sasl, length(-1))],
     ['a truncated sasl packet', request(1, OpCode.sasl, new Uint8Array(3))],
   ])('%s closes the connection without an answer; the session lives on', (_, bytes) => {
@@ -57,13 +43,6 @@ describe('in a session', () => {
     expect(client.closed).toBe('end')
     expect(client.replies).toEqual([])
     expect(bench.model.sessions.get(client.session)).toBeDefined()
-  })
-
-  test.each([0, 10, 23, -1, 999, 0x7fff_ffff])('opcode %i is answered -6, and closed', (opCode) => {
-    const client = new Bench().connect()
-    client.say({ type: 'request', op: undefined, opCode, xid: 7, request: undefined })
-    expect(client.replies).toMatchObject([{ xid: 7, zxid: -1n, err: ErrorCode.Unimplemented }])
-    expect(client.closed).toBe('end')
   })
 
   const bodied = Object.entries(operations).filter(
@@ -77,15 +56,6 @@ describe('in a session', () => {
     expect(client.replies[0]!.err).not.toBe(0)
     expect(client.closed).toBeUndefined()
     expect(bench.connect().connected!.timeOut).toBe(4_000)
-  })
-
-  test('impossible paths are answered, and no node is created', () => {
-    const bench = new Bench()
-    const client = bench.connect()
-    for (const path of ['', 'a', '/a/', '//', '/a/../b', '/\u0000', null]) client.ask('create', node(path as string))
-    expect(client.replies).toHaveLength(7)
-    expect(client.replies.filter(({ err }) => err === 0)).toEqual([])
-    expect(bench.model.nodes.get('/')!.children).toEqual(['zookeeper'])
   })
 
   test('requests behind a frame that closes the connection are ignored', () => {
