@@ -24,10 +24,10 @@ const parts = {
   walks: tests(
     { ZK_WALK_SEEDS: '2000' },
     UNIT,
-    'packages/recipes/test/random-walk',
-    'packages/recipes/test/watch-walk',
+    'packages/recipes/test/every-recipe/random-walk',
+    'packages/recipes/test/client/watch-walk',
   ),
-  mirrors: tests({ ZK_MIRROR_SEEDS: '1000' }, UNIT, 'packages/recipes/test/mirror-walk'),
+  mirrors: tests({ ZK_MIRROR_SEEDS: '1000' }, UNIT, 'packages/recipes/test/mirror/mirror-walk'),
   leaks: tests({ LEAK_REQUESTS: '100000', ZK_CYCLES: '100000' }, UNIT, 'packages/client/test/leaks', 'cycles'),
   programs: tests({ ZK_PROGRAMS: '500' }, REAL, 'test-integration/test/differential'),
   leases: tests({ ZK_LEASE_CUTS: '100', ZK_LINK_CUTS: '300' }, ALONE, 'test-integration/test/lease'),

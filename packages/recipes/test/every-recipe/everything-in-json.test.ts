@@ -1,0 +1,254 @@
+// Everything public goes through JSON, and through the copies that test runners and workers make.
+import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import * as client from '@zk/client'
+import { beforeAll, describe, expect, test } from 'vitest'
+import * as recipes from '../../src/index.ts'
+import { Lock, LockLostError, type LockTimeoutError, WouldDeadlockError } from '../../src/index.ts'
+import { outcome } from '../support/outside.ts'
+import { Scene } from '../support/scene.ts'
+
+const PATH = '/locks/report'
+
+/** The names that the main entry of a package exports, types included. */
+function exportsOf(name: 'client' | 'recipes'): string[] {
+  const index = readFileSync(new URL(`../../../${name}/src/index.ts`, import.meta.url), 'utf8')
+  const lists = Array.from(index.matchAll(/export (?:type )?\{([^}]*)\}/g), ([, list = '']) => list)
+  return lists.flatMap((list) => list.split(',').map((each) => each.trim().replace('type ', ''))).filter(Boolean)
+}
+
+/** What programs give, and what is no object: functions, names, numbers. */
+const notShown = new Set(
+  (
+    'ACL AcquireOptions Acquirable AuthInfo BarrierOptions BarrierWaitOptions CREATOR_ALL_ACL CallOptions ChangeOptions ' +
+    'ConnectOptions CountOption CounterOptions CreateMode CreateOptions Data DeleteRecursiveOptions ' +
+    'DialTarget DigestMd5Options DoubleBarrierOptions DowngradeOptions EnsureOptions EnterOptions ExclusiveLockOptions ' +
+    'GroupOptions HeldWhile HoldListeners HoldOptions HostProvider InstanceDetails JoinOptions KeeperErrorCode ' +
+    'KeeperErrorDetails LeaderElectionOptions LockOptions LogFunction LogLevel LogMethods Logger LookupHandler LossReason MakeHostProvider ' +
+    'MembershipLossReason MirrorOptions MultiLockPath NewInstance OPEN_ACL_UNSAFE ParentsOptions Perms ' +
+    'READ_ACL_UNSAFE Reconfiguration RegisterOptions RemovableWatches RunOptions Runtime RuntimeConnection ' +
+    'ConnectionHandler SaslContext SaslExchange SaslMechanism SemaphoreOptions ServerAddress ServerCertificate ' +
+    'ServiceDiscoveryOptions ServiceType SessionCredentials TlsOptions TlsSource TlsVersion TryAcquireOptions ' +
+    'UpdateOptions VersionOptions WalkOptions WatchOptions connect deleteRecursive digestMd5 ' +
+    'fencingText formatACL formatDetachedSession formatSessionId generateDigest isTransient op parseACL ' +
+    'parseDetachedSession systemRuntime uriOf validatePath walk'
+  ).split(' '),
+)
+
+/** What each exported type shows; of a union, one of each kind. */
+const shown: Record<string, unknown> = {}
+/** Objects that live on: JSON says how they stand, and nobody copies them. Results of reads with a watch are among them. */
+const live = new Set(
+  (
+    'Barrier BarrierEntry ClientStates Connection Counter DoubleBarrier Group Held LeaderElection Leadership Lock ' +
+    'Membership Mirror MirrorChanges MultiHeld MultiLock NodeEvents OpeningNodeEvents Op ReadOp Registration Semaphore ' +
+    'SemaphoreHeld ServiceDiscovery Session SharedLock Watched WriteHeld ZooKeeper'
+  ).split(' '),
+)
+/** Made for every read: their `toJSON` is that of their class. */
+const ofClasses = (
+  'ClientInfo Children Created DetachedSession Member MirroredNode MirroredStat MirrorChange Added Changed Removed ' +
+  'MultiResults NodeACL NodeConfig NodeData ReadResult ReadResults Stat WalkedNode'
+).split(' ')
+
+describe('Everything public', () => {
+  beforeAll(async () => {
+    const scene = new Scene({ version: '3.9', members: 3 })
+    /** Time goes on until it is settled. */
+    const settled = async <T>(promise: Promise<T>) => {
+      const done = outcome(promise)
+      for (let ms = 0; done.status === 'pending'; ms += 100) await scene.world.advance(ms === 0 ? 0 : 100)
+      return done
+    }
+    const done = async <T>(promise: Promise<T>): Promise<T> => (await settled(promise)).value
+    const rejection = async (promise: Promise<unknown>): Promise<Error> => (await settled(promise)).error as Error
+    const messages: Record<string, unknown> = {}
+    for (const name of ['zk:session', 'zk:connection', 'zk:watch', 'zk:acquired', 'zk:lost', 'zk:member', 'zk:frame'])
+      subscribe(name, (message) => (messages[name] = message))
+    let request: unknown
+    subscribe('tracing:zk:request:asyncEnd', (message) => (request = message))
+    const connecting = [0, 1].map(() =>
+      recipes.connect(scene.connectString, { runtime: scene.world, traceFrames: true }),
+    )
+    const [zk, other] = (await done(Promise.all(connecting))) as [client.ZooKeeper, client.ZooKeeper]
+
+    const reading = await done(zk.getDataAndWatch('/'))
+    const events = await done(zk.watch('/a', { recursive: true }))
+    const childWatch = await done(zk.getChildrenAndWatch('/'))
+    const created = await done(zk.create('/a', 'x'))
+    const event = (await done(events.next())).value
+    shown['NodeEvent'] = [event, await done(childWatch.changed)]
+    const removing = await done(zk.getDataAndWatch('/a'))
+    await done(removing.unwatch())
+    const node = await done(zk.getData('/a'))
+    const reads = await done(zk.multiRead([recipes.op.getData('/a'), recipes.op.getData('/none')]))
+    const exists = await rejection(zk.create('/a'))
+    Object.assign(shown, {
+      ZooKeeper: zk,
+      Session: zk.session,
+      Connection: zk.session.connection,
+      ClientStates: zk.states(),
+      ClientStats: zk.stats(),
+      Latency: zk.stats().latency,
+      Flow: zk.stats(),
+      ClientState: zk.state,
+      ConnectedState: zk.state,
+      Watched: reading,
+      NodeEvents: events,
+      OpeningNodeEvents: events,
+      Created: created,
+      Stat: node.stat,
+      NodeData: node,
+      Children: await done(zk.getChildren('/')),
+      NodeACL: await done(zk.getACL('/a')),
+      NodeConfig: await done(zk.getConfig()),
+      ClientInfo: await done(zk.whoAmI()),
+      MultiResults: await done(zk.multi([recipes.op.setData('/a', 'y'), recipes.op.check('/a')])),
+      ReadResults: reads,
+      ReadResult: reads[1],
+      Op: recipes.op.setData('/a', 'y'),
+      ReadOp: recipes.op.getData('/a'),
+      KeeperError: exists,
+      WatchedEvent: await done(removing.changed),
+      WatchRemoved: await done(removing.changed),
+      PersistentWatchEvent: event,
+      Gap: { type: 'Gap', cause: 'reconnected', path: '/a' },
+      SessionEnded: { type: 'SessionEnded', path: '/a' },
+      WalkedNode: (await done(client.walk(zk, '/a').next())).value,
+      ProtocolError: new client.ProtocolError('broken', { field: ['a'] }),
+      Timestamp: zk.session.connection!.handshakeAt,
+    })
+    const { config } = shown['NodeConfig'] as client.NodeConfig
+    Object.assign(shown, {
+      EnsembleConfig: config,
+      ServerConfig: config.servers,
+      ServerAddresses: config.servers[0]?.addresses,
+      ClientAddress: { host: '10.0.0.1', port: 2181 },
+    })
+
+    const lock = new Lock(zk, PATH, { label: 'me', reentrant: true })
+    const held = await done(lock.acquire())
+    const lockTimeout = (await rejection(new Lock(other, PATH).acquire({ timeout: 200 }))) as LockTimeoutError
+    const contenders = await done(lock.contenders())
+    const shared = new recipes.SharedLock(zk, '/shared')
+    const write = await done(shared.write.acquire())
+    const semaphore = new recipes.Semaphore(zk, '/sem', { permits: 1 })
+    const permit = await done(semaphore.acquire())
+    const multiLock = new recipes.MultiLock(zk, ['/m1', '/m2'])
+    const multi = await done(multiLock.acquire())
+    const election = new recipes.LeaderElection(zk, '/election', { data: 'd' })
+    const term = await done(election.campaign())
+    const group = new recipes.Group(zk, '/group')
+    const member = await done(group.join({ name: 'n', data: 'd' }))
+    const taken = (await rejection(
+      new recipes.Group(other, '/group').join({ name: 'n', timeout: 200 }),
+    )) as recipes.NameTakenError
+    const discovery = new recipes.ServiceDiscovery(zk, '/services')
+    const registration = await done(discovery.register({ name: 's', port: 1 }))
+    const doubleBarrier = new recipes.DoubleBarrier(zk, '/double', { size: 1 })
+    const mirror = await done(recipes.Mirror.open(zk, '/a'))
+    const changes = mirror.changes()
+    const added = (await done(changes.next())).value as recipes.Added
+    Object.assign(shown, {
+      Lock: lock,
+      Held: held,
+      LockTimeoutError: lockTimeout,
+      Blocker: lockTimeout.blocker,
+      ContenderInfo: contenders,
+      LeaderView: { leader: contenders[0], isStale: false },
+      WouldDeadlockError: new WouldDeadlockError(PATH),
+      QueuePlace: { position: 1, ahead: [PATH] },
+      Suspension: { leaseRemaining: 1 },
+      SharedLock: shared,
+      WriteHeld: write,
+      Semaphore: semaphore,
+      SemaphoreHeld: permit,
+      HolderInfo: await done(semaphore.holders()),
+      PermitsError: await rejection(new recipes.Semaphore(other, '/sem', { permits: 2 }).acquire({ timeout: 200 })),
+      MultiLock: multiLock,
+      MultiHeld: multi,
+      LeaderElection: election,
+      Leadership: term,
+      Leader: await done(election.leader()),
+      Group: group,
+      Membership: member,
+      Member: await done(group.list()),
+      NameTakenError: taken,
+      NameOwner: taken.owner,
+      ServiceDiscovery: discovery,
+      Registration: registration,
+      ServiceInstance: await done(discovery.instances('s')),
+      UnreadableInstance: { path: '/services/s/x', error: exists },
+      Counter: new recipes.Counter(zk, '/counter'),
+      Barrier: new recipes.Barrier(zk, '/barrier'),
+      BarrierTimeoutError: await rejection(
+        new recipes.DoubleBarrier(zk, '/alone', { size: 2 }).enter({ timeout: 200 }),
+      ),
+      DoubleBarrier: doubleBarrier,
+      BarrierEntry: await done(doubleBarrier.enter()),
+      Mirror: mirror,
+      MirrorChanges: changes,
+      MirrorChange: added,
+      Added: added,
+      Changed: { ...added, type: 'Changed', old: added.node },
+      Removed: { type: 'Removed', path: '/a', old: added.node },
+      Ready: { type: 'Ready' },
+      MirroredNode: added.node,
+      MirroredStat: mirror.get('/a')!.stat,
+      MirrorTooLargeError: await rejection(recipes.Mirror.open(zk, '/', { maxNodes: 1 })),
+      RequestMessage: request,
+    })
+    const states = [member.state, registration.state]
+    await done(zk.delete(held.path))
+    await done(other.close())
+    await done(member.leave())
+    const detached = await done(zk.detach())
+    const failed = await rejection(recipes.connect('zk9:2181', { runtime: scene.world, connectTimeout: 100 }))
+    const { servers } = failed as client.ConnectError
+    // As Node's error of a certificate for another name.
+    const circle = Object.assign(new Error('certificate'), { cert: { raw: 1n, issuerCertificate: {} } })
+    circle.cert.issuerCertificate = circle.cert
+    Object.assign(shown, {
+      DetachedSession: detached,
+      ConnectError: new client.ConnectError([...servers, { server: 'zk8:2182', attempts: 1, error: circle }], 5),
+      ConnectAttempt: servers[0],
+      LockLostError: new LockLostError('Released', PATH, { result: 5n, cause: exists }),
+      MembershipLostError: member.signal.reason,
+      MembershipState: [...states, member.state],
+      ClientMessages: Object.values(messages),
+      RecipeMessages: [messages['zk:acquired'], messages['zk:lost']],
+      GroupMessages: messages['zk:member'],
+      ConnectingState: { name: 'connecting', since: 0, error: failed },
+      DisconnectedState: { ...zk.state, name: 'disconnected' },
+      ExpiredState: { ...zk.state, name: 'expired' },
+      EndedState: zk.state,
+    })
+  })
+
+  const names = [...new Set([...exportsOf('client'), ...exportsOf('recipes')])].filter((name) => !notShown.has(name))
+
+  test.each(names)('%s goes through JSON, and through the copies that test runners make', (name) => {
+    expect(shown[name]).toBeDefined()
+    for (const value of [shown[name]].flat()) {
+      expect(() => JSON.stringify({ value })).not.toThrow()
+      if (live.has(name)) continue
+      expect(() => structuredClone(value)).not.toThrow()
+      if (!ofClasses.includes(name)) expect(() => JSON.stringify(withoutPrototypes(value))).not.toThrow()
+      if (value instanceof Error) expect(() => JSON.stringify(Object.assign({}, value))).not.toThrow()
+    }
+  })
+})
+
+/** The copy that Jest 29 makes of what a test has thrown, before it goes to the parent process as JSON. */
+function withoutPrototypes(value: unknown, seen = new Map<unknown, unknown>()): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (seen.has(value)) return seen.get(value)
+  const copy: object = Array.isArray(value) ? [] : {}
+  seen.set(value, copy)
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    if (Array.isArray(value) && key === 'length') continue
+    const copied = { ...descriptor, value: withoutPrototypes(descriptor.value, seen), configurable: true }
+    Object.defineProperty(copy, key, descriptor.get === undefined ? copied : descriptor)
+  }
+  return copy
+}

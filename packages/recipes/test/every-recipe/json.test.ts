@@ -1,0 +1,51 @@
+// What programs log of locks: `JSON.stringify` throws at a bigint, and makes {} of an error.
+import { expect, test } from 'vitest'
+import { Lock, LockLostError, LockTimeoutError, WouldDeadlockError, type ZooKeeper } from '../../src/index.ts'
+import { outcome } from '../support/outside.ts'
+import { Scene } from '../support/scene.ts'
+
+const PATH = '/locks/report'
+const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const hex = (value: bigint) => `0x${value.toString(16)}`
+
+test('errors in JSON have all that they say', async () => {
+  const scene = new Scene()
+  const [one, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  const held = await scene.done(new Lock(one, PATH, { label: 'host-1' }).acquire())
+  const waiting = outcome(new Lock(other, PATH).acquire({ timeout: 1_000 }))
+  await scene.world.advance(1_000)
+  const error = waiting.error as LockTimeoutError
+  expect(error).toBeInstanceOf(LockTimeoutError)
+  const { message, blocker } = error
+  expect(parsed(error)).toEqual({
+    name: 'LockTimeoutError',
+    message,
+    path: PATH,
+    position: 1,
+    ahead: [held.path],
+    blocker: { ...blocker, sessionId: hex(one.session.id) },
+  })
+  const lost = new LockLostError('NodeGone', held.path, { result: 5 })
+  expect(parsed(lost)).toEqual({
+    name: 'LockLostError',
+    message: lost.message,
+    reason: 'NodeGone',
+    path: held.path,
+  })
+  // What the body of a `run` resolved with may be anything.
+  expect(lost.result).toBe(5)
+  const reentered = new WouldDeadlockError(PATH)
+  expect(parsed(reentered)).toEqual({ name: 'WouldDeadlockError', message: reentered.message, path: PATH })
+})
+
+test('contenders, and what is held, are text where JSON knows no number', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  const lock = new Lock(zk, PATH, { label: 'host-1' })
+  const held = await scene.done(lock.acquire())
+  const [contender] = await scene.done(lock.contenders())
+  const { data: _, ...others } = contender!
+  const fencingToken = hex(held.fencingToken)
+  expect(parsed(contender)).toEqual({ ...others, sessionId: hex(zk.session.id), fencingToken })
+  expect(parsed(held)).toEqual({ path: held.path, kind: 'lock', fencingToken, isHeld: true })
+})

@@ -1,0 +1,126 @@
+// The nodes above the contenders: missing, removed at the wrong moment, or unable to have children.
+import { describe, expect, test } from 'vitest'
+import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { atEveryFrame } from '../support/everywhere.ts'
+import { outcome } from '../support/outside.ts'
+import { nothing, Scene } from '../support/scene.ts'
+
+/** How often servers look for empty containers, in ms. */
+const CONTAINER_CHECK = 60_000
+
+describe('Parents', () => {
+  test('Lock makes what is missing above it, as containers, and leaves alone what is there (L27)', async () => {
+    const scene = new Scene()
+    scene.ensemble.nodes.create('/a')
+    const held = await scene.done(new Lock(await scene.client(), '/a/b/c').acquire())
+    expect(held.isHeld()).toBe(true)
+    await scene.done(held.release())
+    const there = () => ['/a', '/a/b', '/a/b/c'].map((path) => scene.ensemble.nodes.get(path) !== undefined)
+    expect(there()).toEqual([true, true, true])
+    // Servers remove containers that are empty, one level at a time.
+    await scene.world.advance(2 * CONTAINER_CHECK)
+    expect(there()).toEqual([true, false, false])
+  })
+
+  test('Lock makes the chroot too (L27)', async () => {
+    const scene = new Scene()
+    const held = await scene.done(new Lock(await scene.client({ chroot: '/app/one' }), '/locks').acquire())
+    expect(held.path).toMatch(/^\/locks\/_c_/)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([`/app/one${held.path}`])
+    await scene.done(held.release())
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(scene.children('/')).toEqual(['zookeeper'])
+  })
+
+  test('Lock creates parents that another client creates at the same time', async () => {
+    const scene = new Scene()
+    const acquirings = (await scene.clients(3)).map((zk) => outcome(new Lock(zk, '/a/b').run(() => {})))
+    await scene.world.settle()
+    expect(acquirings.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock is granted although the container is removed ten times before its node is in it (L27)', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const { network } = scene
+    const { nodes } = scene.ensemble
+    let removals = 0
+    // Before every frame, as often as it takes: an empty container is removed.
+    const remove = () => {
+      if (nodes.get('/locks/a')?.children.length === 0) {
+        removals++
+        nodes.delete('/locks/a')
+      }
+      if (removals < 10) network.before(1, remove)
+    }
+    network.before(1, remove)
+    const held = await scene.done(new Lock(zk, '/locks/a').acquire())
+    expect(removals).toBe(10)
+    expect(held.isHeld()).toBe(true)
+    expect(nodes.ephemerals()).toEqual([held.path])
+  })
+
+  test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const before = await scene.done(new Lock(other, '/locks/a').acquire())
+      await scene.done(before.release())
+      let wasPending = false
+      scene.network.before(frame, () => {
+        wasPending = acquiring.status === 'pending'
+        scene.ensemble.nodes.delete('/locks')
+      })
+      const acquiring = outcome(new Lock(zk, '/locks/a').acquire())
+      await scene.world.settle()
+      // What is granted on a node deleted behind the last answer is found out by the watch on it.
+      await scene.world.advance(50)
+      const held = acquiring.value
+      expect(held.fencingToken).toBeGreaterThan(before.fencingToken)
+      expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+      await scene.done(held.release())
+      expect(scene.leftovers()).toEqual(nothing)
+      return wasPending
+    })
+    expect(steps).toBeGreaterThanOrEqual(4)
+  })
+
+  test('Lock queues again when the parent and all nodes below it are deleted', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const acquirings = []
+    for (const zk of clients) acquirings.push(await scene.start(new Lock(zk, '/locks/a').acquire()))
+    const [first, ...others] = acquirings
+    await scene.world.advance(50)
+    scene.ensemble.nodes.delete('/locks')
+    await scene.world.advance(50)
+    expect(first!.value.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (let turn = 0; turn < 2; turn++) {
+      const held = others.filter(({ status }) => status === 'fulfilled').find(({ value }) => value.isHeld())!.value
+      expect(held.fencingToken).toBeGreaterThan(first!.value.fencingToken)
+      await scene.done(held.release())
+    }
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each([
+    ['the path itself is an ephemeral node', '/gone'],
+    ['a node above it is an ephemeral node', '/gone/locks/a'],
+  ])('Lock is refused at once with NoChildrenForEphemerals when %s (L40)', async (_, path) => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(other.create('/gone', '', { mode: 'EPHEMERAL' }))
+    for (const acquire of [
+      () => new Lock(zk, path).acquire(),
+      () => new Lock(zk, path).tryAcquire(),
+      () => new SharedLock(zk, path).read.acquire(),
+      () => new LeaderElection(zk, path).campaign(),
+    ]) {
+      const acquiring = await scene.start<unknown>(acquire())
+      expect(KeeperError.is(acquiring.error, 'NoChildrenForEphemerals')).toBe(true)
+    }
+    expect(scene.leftovers()).toEqual({ ...nothing, nodes: ['/gone'] })
+  })
+})
