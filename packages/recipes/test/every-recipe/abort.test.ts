@@ -1,55 +1,39 @@
 // Promise 6 for aborted acquires: aborted or timed out at any moment, an acquire leaves nothing behind and never holds.
 import { describe, expect, test } from 'vitest'
-import {
-  type Acquirable,
-  type Held,
-  LeaderElection,
-  Lock,
-  LockTimeoutError,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
-import { AbortedAcquire } from '../support/aborted-acquire.ts'
+import { Lock, LockTimeoutError, type ZooKeeper } from '../../src/index.ts'
+import { holdings, PATH, strideOf } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const REASON = new Error('changed my mind')
 
-const recipes: [name: string, make: (zk: ZooKeeper) => Pick<Acquirable<Held>, 'acquire'>][] = [
-  ['Lock', (zk) => new Lock(zk, PATH)],
-  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read],
-  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write],
-  ['LeaderElection', (zk) => ({ acquire: (options) => new LeaderElection(zk, PATH).campaign(options) })],
-]
-
-/** The contender ahead of all others. */
-function blocker(name: string, zk: ZooKeeper): Pick<Acquirable<Held>, 'acquire'> {
-  return name.startsWith('SharedLock')
-    ? new SharedLock(zk, PATH).write
-    : recipes.find(([each]) => each === name)![1](zk)
-}
-
-describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
+describe.each(holdings)('$call that is aborted', ({ name, call, make, block }) => {
   test.each([
     ['on a path that does not exist yet', false, false],
     ['on a path that exists', true, false],
     ['behind a holder that releases', true, true],
   ])(
-    `${name}.acquire is aborted at every moment, %s: it never holds, and leaves nothing (L11)`,
+    `${call} is aborted at every moment, %s: it never holds, and leaves nothing (L11, P05, M03)`,
     async (_, exists, waits) => {
-      // Beneath they are the same: one is looked at hop by hop.
-      const stride = { stride: name === 'Lock' ? 1 : 4 }
       const played = await atEveryMoment(async (moment) => {
         const scene = new Scene()
         const clients = await scene.clients(3)
         const [zk, holder, next] = clients as [ZooKeeper, ZooKeeper, ZooKeeper]
-        if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
-        const obstructing = waits ? await scene.done(blocker(name, holder).acquire()) : undefined
+        if (exists) await scene.done((await scene.done(make(zk).acquire())).release())
+        const obstructing = waits ? await scene.done(block(holder)) : undefined
 
-        const aborted = new AbortedAcquire(scene.world, moment, REASON, (options) => make(zk).acquire(options))
-        const { acquiring } = aborted
+        const aborting = new AbortController()
+        let calledLate = 0
+        const onQueued = () => {
+          if (acquiring.status !== 'pending') calledLate++
+        }
+        const acquiring = outcome(make(zk).acquire({ signal: aborting.signal, onQueued }))
+        let wasPending = false
+        scene.world.interrupt(moment, () => {
+          wasPending = acquiring.status === 'pending'
+          aborting.abort(REASON)
+        })
         await scene.world.settle()
         if (acquiring.status === 'rejected') {
           // At once, not only when those ahead are gone.
@@ -64,17 +48,30 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         } else {
           expect(acquiring.error).toBe(REASON)
         }
-        expect(aborted.calledLate).toBe(0)
+        expect(calledLate).toBe(0)
         expect(scene.leftovers()).toEqual(nothing)
         // The way is free, for others and for the same client.
         for (const each of [next, zk]) await scene.done((await scene.done(make(each).acquire())).release())
-        return aborted.wasPending
-      }, stride)
+        return wasPending
+      }, strideOf(name))
       expect(played).toBeGreaterThan(waits ? 20 : 10)
     },
   )
 
-  test(`${name}.acquire that is aborted on its way makes no node any more, nor the path (L11)`, async () => {
+  test(`${call} with a signal that is aborted already rejects at once and sends nothing (L11)`, async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const since = scene.since()
+    const acquiring = await scene.start(make(zk).acquire({ signal: AbortSignal.abort(REASON) }))
+    expect(acquiring.error).toBe(REASON)
+    expect(since.ops()).toEqual([])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+})
+
+// A semaphore finishes what it has begun: its node with the number of permits stays.
+describe.each(holdings.filter(({ name }) => name !== 'Semaphore'))('$call on its way', ({ call, make }) => {
+  test(`${call} that is aborted on its way makes no node any more, nor the path (L11)`, async () => {
     const LATENCY = 10
     let isGranted = false
     let played = 0
@@ -97,16 +94,6 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
       played++
     }
     expect(played).toBeGreaterThan(4)
-  })
-
-  test(`${name}.acquire with a signal that is aborted already rejects at once and sends nothing (L11)`, async () => {
-    const scene = new Scene()
-    const zk = await scene.client()
-    const since = scene.since()
-    const acquiring = await scene.start(make(zk).acquire({ signal: AbortSignal.abort(REASON) }))
-    expect(acquiring.error).toBe(REASON)
-    expect(since.ops()).toEqual([])
-    expect(scene.leftovers()).toEqual(nothing)
   })
 })
 

@@ -1,10 +1,10 @@
 // What a call does not know it refuses before anything is sent: a misspelled option is never taken for its default.
 import { describe, expect, test } from 'vitest'
 import { LeaderElection, Lock, MultiLock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type CallName, calls, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const node = 'label, acl, heldWhile, followerRelayDelay'
 const waiting = 'signal, onQueued, onSuspended, onResumed'
 const looking = 'timeout, signal, repeatThrottled, session'
@@ -34,38 +34,40 @@ describe.each(constructors)('%s', (name, make, known) => {
   })
 })
 
-const calls: [name: string, call: (zk: ZooKeeper, options: never) => Promise<unknown>, known: string][] = [
-  ['acquire', (zk, options) => new Lock(zk, PATH).acquire(options), `timeout, ${waiting}`],
-  ['run', (zk, options) => new Lock(zk, PATH).run(() => {}, options), `timeout, ${waiting}, onLost`],
-  ['run', (zk, options) => new SharedLock(zk, PATH).read.run(() => {}, options), `timeout, ${waiting}, onLost`],
-  ['tryAcquire', (zk, options) => new Lock(zk, PATH).tryAcquire(options), 'timeout, signal, onSuspended, onResumed'],
-  ['contenders', (zk, options) => new Lock(zk, PATH).contenders(options), looking],
-  ['contenders', (zk, options) => new SharedLock(zk, PATH).contenders(options), looking],
-  ['campaign', (zk, options) => new LeaderElection(zk, PATH).campaign(options), `timeout, ${waiting}`],
-  ['terms', (zk, options) => new LeaderElection(zk, PATH).terms(options).next(), waiting],
-  ['leader', (zk, options) => new LeaderElection(zk, PATH).leader(options), looking],
-  ['candidates', (zk, options) => new LeaderElection(zk, PATH).candidates(options), looking],
-  ['leaders', (zk, options) => new LeaderElection(zk, PATH).leaders(options).next(), 'signal'],
-]
+const known: Partial<Record<CallName, string>> = {
+  'Lock.acquire': `timeout, ${waiting}`,
+  'Lock.run': `timeout, ${waiting}, onLost`,
+  'SharedLock.read.run': `timeout, ${waiting}, onLost`,
+  'Lock.tryAcquire': 'timeout, signal, onSuspended, onResumed',
+  'Lock.contenders': looking,
+  'SharedLock.contenders': looking,
+  'LeaderElection.campaign': `timeout, ${waiting}`,
+  'LeaderElection.terms': waiting,
+  'LeaderElection.leader': looking,
+  'LeaderElection.candidates': looking,
+  'LeaderElection.leaders': 'signal',
+}
 
-describe.each(calls)('%s', (name, call, known) => {
+describe.each(Object.entries(known) as [CallName, string][])('%s', (call, known) => {
+  const name = call.split('.').at(-1)!
+
   const refused = async (options: unknown) => {
     const scene = new Scene()
     const zk = await scene.client()
     const since = scene.since()
-    const { error } = await scene.start(call(zk, options as never))
+    const { error } = await scene.start(calls[call](zk, options as never))
     expect(since.ops()).toEqual([])
     return error
   }
 
-  test(`${name} refuses an option that it does not know, and sends nothing`, async () => {
+  test(`${call} refuses an option that it does not know, and sends nothing`, async () => {
     expect(await refused({ timeoutMs: 200 })).toEqual(
       new TypeError(`${name}: unknown option timeoutMs; known are ${known}`),
     )
   })
 
   test.each([200, 'now', null, () => {}])(
-    `${name} refuses %o in place of options, and sends nothing`,
+    `${call} refuses %o in place of options, and sends nothing`,
     async (options) => {
       const error = await refused(options)
       expect(error).toBeInstanceOf(TypeError)

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { formatSessionId, type LogFunction } from '@zk/client'
 import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { report } from '../../src/queue/diagnostics.ts'
+import { holdings, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const names = [
   'zk:exhausted',
   'zk:orphan',
@@ -86,11 +86,12 @@ describe('Channels', () => {
   })
 
   const ways: [string, (zk: ZooKeeper) => Promise<unknown>][] = [
-    ['acquire', (zk) => new Lock(zk, PATH).acquire()],
+    ...holdings.map(({ call, make }): [string, (zk: ZooKeeper) => Promise<unknown>] => [
+      call,
+      (zk) => make(zk).acquire(),
+    ]),
     ['tryAcquire', (zk) => new Lock(zk, PATH).tryAcquire()],
     ['run', (zk) => new Promise((resolve) => void new Lock(zk, PATH).run(resolve))],
-    ['a reader', (zk) => new SharedLock(zk, PATH).read.acquire()],
-    ['campaign', (zk) => new LeaderElection(zk, PATH).campaign()],
     ['terms', (zk) => new LeaderElection(zk, PATH).terms().next()],
   ]
   test.each(ways)('zk:acquired counts the time of %s from its call to its grant', async (_, acquire) => {

@@ -1,13 +1,13 @@
 // L28: the client is closed while something is acquired, waited for, held or released.
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, Lock, type ZooKeeper } from '../../src/index.ts'
+import { type CallName, calls, PATH } from '../support/every-recipe.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
-
 const gone = { nodes: [], watches: [], timers: 0 }
+const callNames = Object.keys(calls) as CallName[]
 
 describe('A client that is closed', () => {
   test.each([
@@ -37,38 +37,28 @@ describe('A client that is closed', () => {
     expect(steps).toBeGreaterThanOrEqual(4)
   })
 
-  test.each([
-    ['Lock.acquire', (zk: ZooKeeper) => new Lock(zk, PATH).acquire()],
-    ['Lock.tryAcquire', (zk: ZooKeeper) => new Lock(zk, PATH).tryAcquire()],
-    ['Lock.run', (zk: ZooKeeper) => new Lock(zk, PATH).run(() => {})],
-    ['Lock.contenders', (zk: ZooKeeper) => new Lock(zk, PATH).contenders()],
-    ['SharedLock.read.acquire', (zk: ZooKeeper) => new SharedLock(zk, PATH).read.acquire()],
-    ['LeaderElection.campaign', (zk: ZooKeeper) => new LeaderElection(zk, PATH).campaign()],
-    ['LeaderElection.terms', (zk: ZooKeeper) => new LeaderElection(zk, PATH).terms().next()],
-    ['LeaderElection.leader', (zk: ZooKeeper) => new LeaderElection(zk, PATH).leader()],
-    ['LeaderElection.leaders', (zk: ZooKeeper) => new LeaderElection(zk, PATH).leaders().next()],
-  ])('%s on a closed client rejects at once, and sets no timer (L28)', async (_, call) => {
+  test.each(callNames)('%s on a closed client rejects at once, and sets no timer (L28)', async (name) => {
     const scene = new Scene()
     const zk = await scene.client()
     await scene.done(zk.close())
-    const calling = outcome<unknown>(call(zk))
+    const calling = outcome<unknown>(calls[name](zk))
     await scene.world.settle()
     expect(KeeperError.is(calling.error, 'Closed')).toBe(true)
     expect(scene.timers).toBe(0)
   })
 
-  test.each([
-    ['Lock.acquire', (zk: ZooKeeper) => new Lock(zk, PATH).acquire()],
-    ['Lock.tryAcquire', (zk: ZooKeeper) => new Lock(zk, PATH).tryAcquire()],
-    ['SharedLock.read.acquire', (zk: ZooKeeper) => new SharedLock(zk, PATH).read.acquire()],
-    ['LeaderElection.campaign', (zk: ZooKeeper) => new LeaderElection(zk, PATH).campaign()],
-    ['LeaderElection.leaders', (zk: ZooKeeper) => new LeaderElection(zk, PATH).leaders().next()],
-  ])('%s that pauses before it calls again rejects at the close, and leaves no timer (L28)', async (_, call) => {
+  test.each<CallName>([
+    'Lock.acquire',
+    'Lock.tryAcquire',
+    'SharedLock.read.acquire',
+    'LeaderElection.campaign',
+    'LeaderElection.leaders',
+  ])('%s that pauses before it calls again rejects at the close, and leaves no timer (L28)', async (name) => {
     const scene = new Scene()
     const zk = await scene.client({ maxWaiting: 1 })
     // It fills the queue of this turn.
     const other = outcome(zk.exists('/a'))
-    const calling = outcome<unknown>(call(zk))
+    const calling = outcome<unknown>(calls[name](zk))
     await scene.world.settle()
     expect([other.status, calling.status]).toEqual(['fulfilled', 'pending'])
     await scene.done(zk.close())

@@ -1,11 +1,10 @@
 // Promises 3 and 12: what acquiring, releasing, waiting and handing over cost, in round trips, requests and events.
 import { describe, expect, test } from 'vitest'
-import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock } from '../../src/index.ts'
+import { PATH, queued } from '../support/every-recipe.ts'
 import { loseReply, loseRequest } from '../support/faults.ts'
 import type { Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
-
-const PATH = '/locks/report'
 
 /** A scene in which the path exists: making it is not what these tests count. */
 function prepared(): Scene {
@@ -16,16 +15,11 @@ function prepared(): Scene {
 }
 
 describe('Without contention', () => {
-  test.each([
-    ['Lock', (zk: ZooKeeper) => new Lock(zk, PATH).acquire()],
-    ['SharedLock.read', (zk: ZooKeeper) => new SharedLock(zk, PATH).read.acquire()],
-    ['SharedLock.write', (zk: ZooKeeper) => new SharedLock(zk, PATH).write.acquire()],
-    ['LeaderElection', (zk: ZooKeeper) => new LeaderElection(zk, PATH).campaign()],
-  ])('%s is acquired in one round trip and released in one', async (_, acquire) => {
+  test.each(queued)('$name is acquired in one round trip and released in one', async ({ make }) => {
     const scene = prepared()
     const zk = await scene.client()
     const since = scene.since()
-    const acquiring = acquire(zk)
+    const acquiring = make(zk).acquire()
     expect(await scene.roundTrips(acquiring)).toBe(1)
     expect(since.ops()).toEqual(['create2', 'getChildren2'])
     expect(await scene.roundTrips((await acquiring).release())).toBe(1)

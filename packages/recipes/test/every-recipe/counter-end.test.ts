@@ -1,22 +1,18 @@
 // L20 - L22, R13: the counter of a path is used up. From 3.6 on it sticks, and every contender gets the same number; before,
 // it went on with negative ones, as it does here while creates are under way in the leader.
 import { describe, expect, test } from 'vitest'
-import { type Held, LeaderElection, Lock, Semaphore, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Semaphore, type ZooKeeper } from '../../src/index.ts'
+import { PATH, queued } from '../support/every-recipe.ts'
 import { countedTo, LAST, numbers, paths } from '../support/counters.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing } from '../support/scene.ts'
 import { rises, turns } from '../support/turns.ts'
 
-// Every contender reads when every other one was created.
-const PATH = '/locks/report'
+const exclusive = queued.filter(({ isExclusive }) => isExclusive)
 
-const recipes: [name: string, acquire: (zk: ZooKeeper) => Promise<Held>][] = [
-  ['Lock', (zk) => new Lock(zk, PATH).acquire()],
-  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write.acquire()],
-  ['LeaderElection', (zk) => new LeaderElection(zk, PATH).campaign()],
-]
+describe.each(exclusive)('$name at the end of the counter', ({ name, make }) => {
+  const acquire = (zk: ZooKeeper) => make(zk).acquire()
 
-describe.each(recipes)('%s at the end of the counter', (name, acquire) => {
   test.each<[string, 'stick' | 'wrap', number[]]>([
     ['sticks (L20)', 'stick', [LAST - 1, LAST, LAST, LAST, LAST, LAST]],
     ['goes on with negative numbers (L22)', 'wrap', [LAST - 1, LAST, -LAST - 1, -LAST, 1 - LAST, 2 - LAST]],

@@ -1,12 +1,12 @@
 // L29: what contending in a crowd costs, and how large it may be.
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock } from '../../src/index.ts'
+import { PATH, queued } from '../support/every-recipe.ts'
 import { LAST } from '../support/counters.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 import { turns } from '../support/turns.ts'
 
-const PATH = '/locks/report'
 /** Contenders of other programs, ahead of ours. */
 const CROWD = 2_000
 const OURS = 10
@@ -38,39 +38,39 @@ function counts(ops: readonly (string | undefined)[]): Record<string, number> {
   return counted
 }
 
-describe.each<[string, string, (zk: ZooKeeper) => Promise<Held>]>([
-  ['Lock', 'lock-', (zk) => new Lock(zk, PATH).acquire()],
-  ['SharedLock.write', '__WRIT__', (zk) => new SharedLock(zk, PATH).write.acquire()],
-])('%s in a crowd', (name, marker, acquire) => {
-  test.each<[string, number, object]>([
-    ['asks three times', 0, {}],
-    ['asks once about each where the counter is used up', LAST, { exists: CROWD * OURS + (OURS * (OURS - 1)) / 2 }],
-  ])(
-    `${name} behind ${CROWD} others %s, waits for one, and is handed over at the same cost as ever (L29)`,
-    async (_, first, more) => {
-      const scene = crowded(marker, first)
-      const clients = await scene.clients(2)
-      const since = scene.since()
-      const asked: Outcome<Held>[] = []
-      for (let each = 0; each < OURS; each++) {
-        asked.push(outcome(acquire(clients[each % 2]!)))
+describe.each(queued.filter(({ isExclusive }) => isExclusive))(
+  '$name in a crowd',
+  ({ name, make, contenders: { marker } }) => {
+    test.each<[string, number, object]>([
+      ['asks three times', 0, {}],
+      ['asks once about each where the counter is used up', LAST, { exists: CROWD * OURS + (OURS * (OURS - 1)) / 2 }],
+    ])(
+      `${name} behind ${CROWD} others %s, waits for one, and is handed over at the same cost as ever (L29)`,
+      async (_, first, more) => {
+        const scene = crowded(marker, first)
+        const clients = await scene.clients(2)
+        const since = scene.since()
+        const asked: Outcome<Held>[] = []
+        for (let each = 0; each < OURS; each++) {
+          asked.push(outcome(make(clients[each % 2]!).acquire()))
+          await scene.world.settle()
+        }
+        expect(counts(since.ops())).toEqual({ create2: OURS, getChildren2: OURS, getData: OURS, ...more })
+        expect(scene.watches()).toHaveLength(OURS)
+        const created = paths(scene)
+        // The crowd leaves: only the contender right behind is notified.
+        for (const path of created.slice(0, CROWD - 1)) scene.ensemble.nodes.delete(path)
+        expect(since.notified).toEqual([])
+        const handing = scene.since()
+        scene.ensemble.nodes.delete(created[CROWD - 1]!)
         await scene.world.settle()
-      }
-      expect(counts(since.ops())).toEqual({ create2: OURS, getChildren2: OURS, getData: OURS, ...more })
-      expect(scene.watches()).toHaveLength(OURS)
-      const created = paths(scene)
-      // The crowd leaves: only the contender right behind is notified.
-      for (const path of created.slice(0, CROWD - 1)) scene.ensemble.nodes.delete(path)
-      expect(since.notified).toEqual([])
-      const handing = scene.since()
-      scene.ensemble.nodes.delete(created[CROWD - 1]!)
-      await scene.world.settle()
-      expect(handing.notified).toHaveLength(1)
-      expect(handing.ops().length).toBeLessThanOrEqual(2)
-      expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created.slice(CROWD))
-    },
-  )
-})
+        expect(handing.notified).toHaveLength(1)
+        expect(handing.ops().length).toBeLessThanOrEqual(2)
+        expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created.slice(CROWD))
+      },
+    )
+  },
+)
 
 describe('A crowd whose list is above 1 MiB', () => {
   /** Bytes of the list: a length and a name for each. */

@@ -1,7 +1,7 @@
 // L30: nothing grows. `ZK_CYCLES=100000` makes it long, and then the heap is compared too.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
-import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { holdings } from '../support/every-recipe.ts'
 import { abortListeners } from '../support/abort-listeners.ts'
 import { outcome, SeededRandom } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -12,14 +12,7 @@ const CYCLES = Number(process.env['ZK_CYCLES'] ?? 200)
 // Hundreds of cycles: a busy machine takes its time.
 vi.setConfig({ testTimeout: 120_000 + 20 * CYCLES })
 
-const PATH = '/locks/report'
-
-describe.each<[string, (zk: ZooKeeper, signal: AbortSignal) => Promise<Held>]>([
-  ['Lock', (zk, signal) => new Lock(zk, PATH).acquire({ signal })],
-  ['SharedLock.read', (zk, signal) => new SharedLock(zk, PATH).read.acquire({ signal })],
-  ['SharedLock.write', (zk, signal) => new SharedLock(zk, PATH).write.acquire({ signal })],
-  ['LeaderElection', (zk, signal) => new LeaderElection(zk, PATH).campaign({ signal })],
-])('%s again and again', (name, acquire) => {
+describe.each(holdings)('$name again and again', ({ name, make }) => {
   test(`${name} leaves nodes, watches, timers and listeners as they were after ${CYCLES} cycles, one in ten aborted (L30)`, async () => {
     const scene = new Scene()
     const clients = await scene.clients(2)
@@ -32,7 +25,9 @@ describe.each<[string, (zk: ZooKeeper, signal: AbortSignal) => Promise<Held>]>([
     for (let cycle = 1; cycle <= CYCLES; cycle++) {
       const aborting = new AbortController()
       const isAborted = random.below(10) === 0
-      const acquirings = clients.map((zk) => outcome(acquire(zk, isAborted ? aborting.signal : program.signal)))
+      const acquirings = clients.map((zk) =>
+        outcome(make(zk).acquire({ signal: isAborted ? aborting.signal : program.signal })),
+      )
       if (random.below(2) === 0) await scene.world.settle()
       aborting.abort()
       await scene.world.settle()

@@ -1,31 +1,25 @@
 // A session that is left at any moment of an acquire: nothing is held on, and no node stays in line.
 import { describe, expect, test } from 'vitest'
-import {
-  type Held,
-  KeeperError,
-  LeaderElection,
-  Lock,
-  LockLostError,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { type Held, KeeperError, Lock, LockLostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Holding, holdings, PATH, strideOf } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const REASON = new Error('changed my mind')
 
 type Acquire = (zk: ZooKeeper, signal?: AbortSignal) => Promise<Held | undefined>
 
-const recipes: [name: string, stride: number, acquire: Acquire][] = [
-  ['Lock.acquire', 1, (zk, signal) => new Lock(zk, PATH).acquire({ signal })],
-  ['Lock.tryAcquire', 4, (zk, signal) => new Lock(zk, PATH).tryAcquire({ signal })],
-  ['SharedLock.read.acquire', 4, (zk, signal) => new SharedLock(zk, PATH).read.acquire({ signal })],
-  ['LeaderElection.campaign', 4, (zk, signal) => new LeaderElection(zk, PATH).campaign({ signal })],
+const recipes: [name: string, acquire: Acquire, block: Holding['block']][] = [
+  ...holdings.map(({ call, make, block }): [string, Acquire, Holding['block']] => [
+    call,
+    (zk, signal) => make(zk).acquire({ signal }),
+    block,
+  ]),
+  ['Lock.tryAcquire', (zk, signal) => new Lock(zk, PATH).tryAcquire({ signal }), (zk) => new Lock(zk, PATH).acquire()],
 ]
 
-describe.each(recipes)('%s in a session that is left', (name, stride, acquire) => {
+describe.each(recipes)('%s in a session that is left', (name, acquire, block) => {
   test.each([
     ['the path does not exist yet', false, false],
     ['the path exists', true, false],
@@ -33,36 +27,32 @@ describe.each(recipes)('%s in a session that is left', (name, stride, acquire) =
     ['it was aborted right before, the path exists', true, false, REASON],
     ['it was aborted right before, another holds', true, true, REASON],
   ])(`${name} leaves no node, where %s`, async (_, exists, waits, reason?: Error) => {
-    const played = await atEveryMoment(
-      async (moment) => {
-        const scene = new Scene()
-        const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-        if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
-        if (waits)
-          await scene.done(name.startsWith('Shared') ? new SharedLock(holder, PATH).write.acquire() : acquire(holder))
-        const aborting = new AbortController()
-        const acquiring: Outcome<Held | undefined> = outcome(acquire(zk, aborting.signal))
-        let wasPending = false
-        let detaching: Outcome<unknown> | undefined
-        scene.world.interrupt(moment, () => {
-          wasPending = acquiring.status === 'pending'
-          if (reason !== undefined) aborting.abort(reason)
-          detaching = outcome(zk.detach())
-        })
-        await scene.world.settle()
-        if (detaching === undefined) return false
-        expect(detaching.status).toBe('fulfilled')
-        expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
-        if (acquiring.status === 'rejected') {
-          // An abort that comes when the grant is on its way to the caller is too late.
-          expect([reason, 'Closed']).toContainEqual(reasonOf(acquiring.error))
-        } else if (acquiring.value !== undefined) {
-          expect(acquiring.value.signal.reason).toMatchObject({ reason: 'Closed' })
-        }
-        return wasPending
-      },
-      { stride },
-    )
+    const played = await atEveryMoment(async (moment) => {
+      const scene = new Scene()
+      const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
+      if (waits) await scene.done(block(holder))
+      const aborting = new AbortController()
+      const acquiring: Outcome<Held | undefined> = outcome(acquire(zk, aborting.signal))
+      let wasPending = false
+      let detaching: Outcome<unknown> | undefined
+      scene.world.interrupt(moment, () => {
+        wasPending = acquiring.status === 'pending'
+        if (reason !== undefined) aborting.abort(reason)
+        detaching = outcome(zk.detach())
+      })
+      await scene.world.settle()
+      if (detaching === undefined) return false
+      expect(detaching.status).toBe('fulfilled')
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
+      if (acquiring.status === 'rejected') {
+        // An abort that comes when the grant is on its way to the caller is too late.
+        expect([reason, 'Closed']).toContainEqual(reasonOf(acquiring.error))
+      } else if (acquiring.value !== undefined) {
+        expect(acquiring.value.signal.reason).toMatchObject({ reason: 'Closed' })
+      }
+      return wasPending
+    }, strideOf(name))
     expect(played).toBeGreaterThan(waits ? 3 : 5)
   })
 })

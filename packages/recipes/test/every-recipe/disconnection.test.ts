@@ -1,49 +1,37 @@
 // What a lost connection does to clients that acquire, hold and release, at any moment.
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, LockLostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock, LockLostError, type ZooKeeper } from '../../src/index.ts'
+import { holdings, PATH } from '../support/every-recipe.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 /** Longer than any pause before a new connection, several times over. */
 const RECONNECTED = 5_000
 
-const recipes: [name: string, acquire: (zk: ZooKeeper) => Promise<Held>][] = [
-  ['Lock', (zk) => new Lock(zk, PATH).acquire()],
-  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read.acquire()],
-  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write.acquire()],
-]
-
-describe.each(recipes)('%s when its connection is lost', (name, acquire) => {
+describe.each(holdings)('$name when its connection is lost', ({ call, make, block }) => {
   test.each([
     ['without contention', false],
     ['behind a holder that releases', true],
-  ])(`${name}.acquire %s outlives a disconnection at every step, with one node`, async (_, waits) => {
+  ])(`${call} %s outlives a disconnection at every step, with no second node`, async (_, waits) => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene({ members: 3, seed: frame })
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-      const obstructing = waits
-        ? await scene.done(name === 'Lock' ? acquire(holder) : new SharedLock(holder, PATH).write.acquire())
-        : undefined
+      const obstructing = waits ? await scene.done(block(holder)) : undefined
 
       let wasPending = false
       scene.network.before(frame, () => {
         wasPending = acquiring.status === 'pending'
         scene.cut(zk)
       })
-      const acquiring = outcome(acquire(zk))
+      const acquiring = outcome(make(zk).acquire())
       await scene.world.settle()
       await (obstructing && scene.done(obstructing.release()))
       await scene.world.advance(RECONNECTED)
-      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(
-        wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0,
-      )
-      if (wasPending) {
-        expect(acquiring.value.isHeld()).toBe(true)
-        expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
-      }
-      await scene.done(acquiring.value.release())
+      const held = acquiring.value
+      if (wasPending) expect(held.isHeld()).toBe(true)
+      expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? held.paths.toSorted() : [])
+      await scene.done(held.release())
       expect(scene.leftovers()).toEqual(nothing)
       return wasPending
     })

@@ -2,26 +2,11 @@
 import { runInNewContext } from 'node:vm'
 import { deleteRecursive, walk } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import {
-  Barrier,
-  connect,
-  Counter,
-  DoubleBarrier,
-  Group,
-  LeaderElection,
-  Lock,
-  Mirror,
-  MultiLock,
-  op,
-  Semaphore,
-  ServiceDiscovery,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { connect, LeaderElection, Lock, op, type ZooKeeper } from '../../src/index.ts'
+import { calls as recipeCalls, PATH } from '../support/every-recipe.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 
 /** What the oldest signals have, and no more. */
@@ -87,32 +72,7 @@ const calls: Record<string, (zk: ZooKeeper, options: Signaled) => Promise<unknow
   walk: (zk, options) => all(walk(zk, '/a', options)),
   deleteRecursive: (zk, options) => deleteRecursive(zk, '/a', options),
   connect: (zk, options) => connect('zk1:2181', { runtime: zk.runtime, connectTimeout: 60_000, ...options }),
-  'Lock.acquire': (zk, options) => new Lock(zk, PATH).acquire(options),
-  'Lock.tryAcquire': (zk, options) => new Lock(zk, PATH).tryAcquire(options),
-  'Lock.run': (zk, options) => new Lock(zk, PATH).run(() => {}, options),
-  'Lock.contenders': (zk, options) => new Lock(zk, PATH).contenders(options),
-  'SharedLock.read.acquire': (zk, options) => new SharedLock(zk, PATH).read.acquire(options),
-  'SharedLock.write.acquire': (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
-  'MultiLock.acquire': (zk, options) => new MultiLock(zk, [PATH, '/b']).acquire(options),
-  'Semaphore.acquire': (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).acquire(options),
-  'Semaphore.holders': (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).holders(options),
-  'LeaderElection.campaign': (zk, options) => new LeaderElection(zk, PATH).campaign(options),
-  'LeaderElection.terms': (zk, options) => all(new LeaderElection(zk, PATH).terms(options)),
-  'LeaderElection.leader': (zk, options) => new LeaderElection(zk, PATH).leader(options),
-  'LeaderElection.leaders': (zk, options) => all(new LeaderElection(zk, PATH).leaders(options)),
-  'Group.join': (zk, options) => new Group(zk, PATH).join(options),
-  'Group.list': (zk, options) => new Group(zk, PATH).list(options),
-  'Group.members': (zk, options) => all(new Group(zk, PATH).members(options)),
-  'ServiceDiscovery.register': (zk, options) => new ServiceDiscovery(zk, PATH).register({ name: 's' }, options),
-  'ServiceDiscovery.instances': (zk, options) => new ServiceDiscovery(zk, PATH).instances('s', options),
-  'ServiceDiscovery.names': (zk, options) => new ServiceDiscovery(zk, PATH).names(options),
-  'ServiceDiscovery.watch': (zk, options) => all(new ServiceDiscovery(zk, PATH).watch('s', options)),
-  'Mirror.open': (zk, options) => Mirror.open(zk, PATH, options),
-  'Counter.add': (zk, options) => new Counter(zk, PATH).add(1n, options),
-  'Barrier.set': (zk, options) => new Barrier(zk, PATH).set(options),
-  'Barrier.remove': (zk, options) => new Barrier(zk, PATH).remove(options),
-  'Barrier.wait': (zk, options) => new Barrier(zk, PATH).wait(options),
-  'DoubleBarrier.enter': (zk, options) => new DoubleBarrier(zk, PATH, { size: 2 }).enter(options),
+  ...recipeCalls,
 }
 
 function expectAborted(called: Outcome<unknown>): void {

@@ -1,29 +1,15 @@
 // The client may take its session for over before the ensemble ends it. Then the nodes still stand.
 import { describe, expect, test } from 'vitest'
-import {
-  Counter,
-  type Held,
-  LeaderElection,
-  Lock,
-  MultiLock,
-  Semaphore,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { Counter, type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { acquirables, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 /** Two ticks: here the ensemble keeps a session for up to 1.5 T. */
 const T = 2 * TICK
 
-const recipes = {
-  Lock: (zk: ZooKeeper) => new Lock(zk, PATH),
-  'SharedLock.write': (zk: ZooKeeper) => new SharedLock(zk, PATH).write,
-  Semaphore: (zk: ZooKeeper) => new Semaphore(zk, PATH, { permits: 1 }),
-  MultiLock: (zk: ZooKeeper) => new MultiLock(zk, [PATH, '/locks/other']),
-}
-const names = Object.keys(recipes) as (keyof typeof recipes)[]
+/** Each of them alone. */
+const recipes = acquirables.filter(({ isExclusive }) => isExclusive)
 
 /** Lets the client give its session up. The servers have received its last heartbeats, so they keep the session for longer. */
 async function giveUp(scene: Scene, zk: ZooKeeper): Promise<void> {
@@ -54,10 +40,10 @@ async function givenUpInView() {
 const nodesOf = (scene: Scene) => scene.ensemble.nodes.ephemerals()
 
 describe('a session that only its client has given up', () => {
-  test.each(names)('%s.release resolves when the node is gone, and not before', async (name) => {
+  test.each(recipes)('$name.release resolves when the node is gone, and not before', async ({ make }) => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
-    const held = await scene.done(recipes[name](zk).acquire())
+    const held = await scene.done(make(zk).acquire())
     await giveUp(scene, zk)
     const releasing = outcome(held.release())
     await scene.world.settle()
@@ -72,16 +58,14 @@ describe('a session that only its client has given up', () => {
     expect(scene.ensemble.sessions.list()).toHaveLength(2)
   })
 
-  test.each(names)('%s.tryAcquire does not see the former contender of its client', async (name) => {
+  test.each(recipes)('$name.tryAcquire does not see the former contender of its client', async ({ make }) => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
-    await scene.done(recipes[name](zk).acquire())
+    await scene.done(make(zk).acquire())
     const { session } = zk
     const trying: { status: string; value: Held | undefined }[] = []
     // It is called before the holder has learned of its loss.
-    session.signal.addEventListener('abort', () =>
-      trying.push(outcome(recipes[name](zk).tryAcquire({ timeout: 60_000 }))),
-    )
+    session.signal.addEventListener('abort', () => trying.push(outcome(make(zk).tryAcquire({ timeout: 60_000 }))))
     await giveUp(scene, zk)
     scene.accept()
     while (trying[0]!.status === 'pending') await scene.world.advance(1)
@@ -113,15 +97,15 @@ describe('a session that only its client has given up', () => {
     expect(since.asked).toContainEqual(expect.objectContaining({ op: 'getChildren2', path: '/other/lock' }))
   })
 
-  test.each(['Lock', 'Semaphore', 'MultiLock'] as const)(
-    '%s.acquire has one node, and does not wait for that of its former session',
-    async (name) => {
+  test.each(recipes)(
+    '$name.acquire has one node, and does not wait for that of its former session',
+    async ({ make }) => {
       const scene = new Scene()
       const zk = await scene.client({ sessionTimeout: T })
       const holder = await scene.client()
-      const held = await scene.done(recipes[name](holder).acquire())
+      const held = await scene.done(make(holder).acquire())
       const ahead: (readonly string[])[] = []
-      const waiting = await scene.start(recipes[name](zk).acquire({ onQueued: (place) => ahead.push(place.ahead) }))
+      const waiting = await scene.start(make(zk).acquire({ onQueued: (place) => ahead.push(place.ahead) }))
       await giveUp(scene, zk)
       await scene.world.settle()
       const others = nodesOf(scene).filter((path) => !held.paths.includes(path))
@@ -188,25 +172,28 @@ describe('a session that only its client has given up', () => {
     expect(nodesOf(scene)).toEqual([])
   })
 
-  test.each(names)('ZooKeeper.detach of the next session waits until the nodes of the %s are deleted', async (name) => {
-    const scene = new Scene()
-    const zk = await scene.client({ sessionTimeout: T })
-    await scene.done(recipes[name](zk).acquire())
-    const former = zk.session.id
-    await giveUp(scene, zk)
-    // The first delete gets lost with its connection, so the delete is still owed when the session is left.
-    scene.ensemble.faults.loseRequest({ op: name === 'MultiLock' ? 'multi' : 'delete' })
-    scene.network.latency = () => 5
-    scene.accept()
-    while (zk.session.connection === undefined) await scene.world.advance(1)
-    const started = scene.world.now()
-    const detaching = outcome(zk.detach())
-    while (detaching.status === 'pending') await scene.world.advance(1)
-    expect(detaching.status).toBe('fulfilled')
-    expect(scene.world.now() - started).toBeLessThan(T / 2)
-    expect(nodesOf(scene)).toEqual([])
-    expect(scene.ensemble.sessions.get(former)).toBeDefined()
-  })
+  test.each(recipes)(
+    'ZooKeeper.detach of the next session waits until the nodes of the $name are deleted',
+    async ({ name, make }) => {
+      const scene = new Scene()
+      const zk = await scene.client({ sessionTimeout: T })
+      await scene.done(make(zk).acquire())
+      const former = zk.session.id
+      await giveUp(scene, zk)
+      // The first delete gets lost with its connection, so the delete is still owed when the session is left.
+      scene.ensemble.faults.loseRequest({ op: name === 'MultiLock' ? 'multi' : 'delete' })
+      scene.network.latency = () => 5
+      scene.accept()
+      while (zk.session.connection === undefined) await scene.world.advance(1)
+      const started = scene.world.now()
+      const detaching = outcome(zk.detach())
+      while (detaching.status === 'pending') await scene.world.advance(1)
+      expect(detaching.status).toBe('fulfilled')
+      expect(scene.world.now() - started).toBeLessThan(T / 2)
+      expect(nodesOf(scene)).toEqual([])
+      expect(scene.ensemble.sessions.get(former)).toBeDefined()
+    },
+  )
 
   test('Held.release leaves nothing when its client is detached or closed meanwhile', async () => {
     for (const end of ['detach', 'close'] as const) {

@@ -1,10 +1,9 @@
 // What may be asked for, and what is refused before anything is sent.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { type Held, LeaderElection, Lock, type LockOptions, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock, type HoldOptions, type ZooKeeper } from '../../src/index.ts'
+import { holdings, PATH } from '../support/every-recipe.ts'
 import { nothing, Scene } from '../support/scene.ts'
-
-const PATH = '/locks/report'
 
 const bad: [what: string, options: object, message: RegExp][] = [
   ['heldWhile', { heldWhile: 'always' }, /heldWhile must be one of confirmed, connected, sessionAlive, not always/],
@@ -20,16 +19,10 @@ const bad: [what: string, options: object, message: RegExp][] = [
   ],
 ]
 
-const recipes: [name: string, make: (zk: ZooKeeper, options: LockOptions) => unknown][] = [
-  ['Lock', (zk, options) => new Lock(zk, PATH, options)],
-  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options)],
-  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options)],
-]
-
-describe.each(recipes)('%s', (name, make) => {
+describe.each(holdings)('$name', ({ name, make }) => {
   test.each(bad)(`${name} refuses a bad %s`, async (_, options, message) => {
     const zk = await new Scene().client()
-    expect(() => make(zk, options as LockOptions)).toThrow(message)
+    expect(() => make(zk, options as HoldOptions)).toThrow(message)
   })
 })
 
@@ -39,19 +32,19 @@ async function resumed(scene: Scene, what: 'all' | 'id and password'): Promise<Z
   return await scene.client({ session: { id, passwd, ...(what === 'all' && { lastZxid, shortestTimeout }) } })
 }
 
-const acquirables: [name: string, acquire: (zk: ZooKeeper, options: LockOptions) => Promise<Held | undefined>][] = [
-  ['Lock', (zk, options) => new Lock(zk, PATH, options).acquire()],
+type Acquire = (zk: ZooKeeper, options?: HoldOptions) => Promise<Held | undefined>
+
+const acquires: [name: string, acquire: Acquire][] = [
+  ...holdings.map(({ name, make }): [string, Acquire] => [name, (zk, options) => make(zk, options).acquire()]),
   ['Lock.tryAcquire', (zk, options) => new Lock(zk, PATH, options).tryAcquire()],
-  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options).write.acquire()],
-  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options).campaign()],
 ]
 
-describe.each(acquirables)('%s', (name, acquire) => {
+describe.each(acquires)('%s', (name, acquire) => {
   test(`${name} is not acquired in a session that was resumed without its shortest timeout, and nothing is sent`, async () => {
     const scene = new Scene()
     const zk = await resumed(scene, 'id and password')
     const since = scene.since()
-    const refused = await scene.start(acquire(zk, {}))
+    const refused = await scene.start(acquire(zk))
     expect(refused.error).toBeInstanceOf(TypeError)
     expect(refused.error).toHaveProperty('message', expect.stringMatching(/session\.shortestTimeout.*zk\.detach\(\)/))
     expect(since.ops()).toEqual([])
@@ -61,7 +54,7 @@ describe.each(acquirables)('%s', (name, acquire) => {
 
   test(`${name} is acquired in a session that was handed on with all that detach gave`, async () => {
     const scene = new Scene()
-    const held = await scene.done(acquire(await resumed(scene, 'all'), {}))
+    const held = await scene.done(acquire(await resumed(scene, 'all')))
     expect(held?.isHeld()).toBe(true)
   })
 })

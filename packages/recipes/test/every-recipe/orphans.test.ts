@@ -2,17 +2,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { KeeperError, Perms } from '@zk/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  LeaderElection,
-  Lock,
-  LockTimeoutError,
-  type RecipeMessages,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { Lock, LockTimeoutError, type RecipeMessages, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { PATH, queued } from '../support/every-recipe.ts'
 import { Scene } from '../support/scene.ts'
 
-const PATH = '/locks'
 const anyone = { scheme: 'world', id: 'anyone' }
 const noDelete = [{ perms: Perms.ALL - Perms.DELETE, id: anyone }]
 const all = [{ perms: Perms.ALL, id: anyone }]
@@ -22,6 +15,7 @@ type Orphan = RecipeMessages['zk:orphan']
 /** A path that grants all but DELETE, and the messages of the channel. */
 function withoutDelete(): { readonly scene: Scene; readonly reported: Orphan[] } {
   const scene = new Scene()
+  scene.ensemble.nodes.create('/locks')
   scene.ensemble.nodes.create(PATH, { acl: noDelete })
   const reported: Orphan[] = []
   const listener = (message: unknown) => void reported.push(message as Orphan)
@@ -51,22 +45,20 @@ describe('A path that does not grant DELETE', () => {
     expect(reported).toMatchObject([{ path: PATH, kind: 'lock', node: held.path, error: refused(held.path) }])
   })
 
-  test.each<[string, (zk: ZooKeeper) => Pick<Lock, 'acquire'>, Orphan['kind']]>([
-    ['Lock', (zk) => new Lock(zk, PATH), 'lock'],
-    ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read, 'read'],
-    ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write, 'write'],
-    ['LeaderElection', (zk) => ({ acquire: () => new LeaderElection(zk, PATH).campaign() }), 'latch'],
-  ])('%s.release rejects with NoAuth, which says which node stays, and which right to grant', async (_, of, kind) => {
-    const { scene, reported } = withoutDelete()
-    const zk = await scene.client()
-    const held = await scene.done(of(zk).acquire())
-    const releasing = await scene.start(held.release())
-    expect(held.isHeld()).toBe(false)
-    expect(KeeperError.is(releasing.error, 'NoAuth')).toBe(true)
-    expect(releasing.error).toMatchObject(refused(held.path))
-    expect(reported).toEqual([{ path: PATH, kind, node: held.path, error: releasing.error }])
-    expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
-  })
+  test.each(queued)(
+    '$name.release rejects with NoAuth, which says which node stays, and which right to grant',
+    async ({ make, contenders: { kind } }) => {
+      const { scene, reported } = withoutDelete()
+      const zk = await scene.client()
+      const held = await scene.done(make(zk).acquire())
+      const releasing = await scene.start(held.release())
+      expect(held.isHeld()).toBe(false)
+      expect(KeeperError.is(releasing.error, 'NoAuth')).toBe(true)
+      expect(releasing.error).toMatchObject(refused(held.path))
+      expect(reported).toEqual([{ path: PATH, kind, node: held.path, error: releasing.error }])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
+    },
+  )
 
   test.each(['abort', 'timeout'] as const)(
     'Lock.acquire that ends by %s has the node that stays reported on zk:orphan',

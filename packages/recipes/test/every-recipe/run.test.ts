@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Acquirable,
   type AcquireOptions,
   type Held,
   type HeldWhile,
@@ -9,19 +8,13 @@ import {
   type LockLostError,
   LockTimeoutError,
   type LossReason,
-  SharedLock,
   type ZooKeeper,
 } from '../../src/index.ts'
+import { acquirables, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
-
-describe.each<[string, (zk: ZooKeeper) => Acquirable<Held>]>([
-  ['Lock', (zk) => new Lock(zk, PATH)],
-  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read],
-  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write],
-])('%s.run', (name, make) => {
+describe.each(acquirables)('$name.run', ({ name, make }) => {
   test(`${name}.run holds while its body runs, releases, and gives what the body gives`, async () => {
     const scene = new Scene()
     let held: Held | undefined

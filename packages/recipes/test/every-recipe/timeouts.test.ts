@@ -5,36 +5,27 @@ import {
   Barrier,
   DoubleBarrier,
   Group,
-  type Held,
   KeeperError,
-  LeaderElection,
   Lock,
   LockTimeoutError,
-  MultiLock,
-  Semaphore,
   SharedLock,
   type ZooKeeper,
 } from '../../src/index.ts'
+import { type CallName, type CallOptions, calls, type Holding, holdings, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
 const T = 2_000
 
-interface Options {
-  readonly timeout?: number
-  readonly signal?: AbortSignal
-}
-
-const calls: [name: string, call: (zk: ZooKeeper, options?: Options) => Promise<unknown>][] = [
-  ['Lock.tryAcquire', (zk, options) => new Lock(zk, PATH).tryAcquire(options)],
-  ['Lock.contenders', (zk, options) => new Lock(zk, PATH).contenders(options)],
-  ['SharedLock.read.tryAcquire', (zk, options) => new SharedLock(zk, PATH).read.tryAcquire(options)],
-  ['SharedLock.write.tryAcquire', (zk, options) => new SharedLock(zk, PATH).write.tryAcquire(options)],
-  ['SharedLock.contenders', (zk, options) => new SharedLock(zk, PATH).contenders(options)],
-  ['LeaderElection.leader', (zk, options) => new LeaderElection(zk, PATH).leader(options)],
-  ['LeaderElection.candidates', (zk, options) => new LeaderElection(zk, PATH).candidates(options)],
-]
+const looking = [
+  'Lock.tryAcquire',
+  'Lock.contenders',
+  'SharedLock.read.tryAcquire',
+  'SharedLock.write.tryAcquire',
+  'SharedLock.contenders',
+  'LeaderElection.leader',
+  'LeaderElection.candidates',
+] as const
 
 const outages: [name: string, strike: (scene: Scene, zk: ZooKeeper) => Promise<void>][] = [
   [
@@ -73,7 +64,8 @@ const outages: [name: string, strike: (scene: Scene, zk: ZooKeeper) => Promise<v
   ],
 ]
 
-describe.each(calls)('%s', (name, call) => {
+describe.each(looking)('%s', (name) => {
+  const call = calls[name]
   test.each(outages)(`${name} rejects with RequestTimeout after the session timeout where %s`, async (_, strike) => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
@@ -118,69 +110,41 @@ describe.each(calls)('%s', (name, call) => {
   })
 })
 
-interface Waiting {
-  /** Takes what is waited for, with another client. Resolves with how it is given back. */
-  readonly take: (zk: ZooKeeper) => Promise<() => Promise<void>>
-  readonly wait: (zk: ZooKeeper, options: { timeout: number }) => Promise<unknown>
-  readonly error: string
-}
+/** Takes what is waited for, with another client. Resolves with how it is given back. */
+type Take = (zk: ZooKeeper) => Promise<() => Promise<void>>
 
-const releasing = async (acquiring: Promise<Held>) => {
-  const held = await acquiring
-  return () => held.release()
-}
+const takeHeld =
+  (block: Holding['block']): Take =>
+  async (zk) => {
+    const held = await block(zk)
+    return () => held.release()
+  }
 
-const waits: Record<string, Waiting> = {
-  'Lock.acquire': {
-    take: (zk) => releasing(new Lock(zk, PATH).acquire()),
-    wait: (zk, options) => new Lock(zk, PATH).acquire(options),
-    error: 'LockTimeoutError',
-  },
-  'Lock.run': {
-    take: (zk) => releasing(new Lock(zk, PATH).acquire()),
-    wait: (zk, options) => new Lock(zk, PATH).run(() => 'ran', options),
-    error: 'LockTimeoutError',
-  },
-  'SharedLock.write.acquire': {
-    take: (zk) => releasing(new SharedLock(zk, PATH).read.acquire()),
-    wait: (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
-    error: 'LockTimeoutError',
-  },
-  'MultiLock.acquire': {
-    take: (zk) => releasing(new Lock(zk, `${PATH}/b`).acquire()),
-    wait: (zk, options) => new MultiLock(zk, [`${PATH}/a`, `${PATH}/b`]).acquire(options),
-    error: 'LockTimeoutError',
-  },
-  'Semaphore.acquire': {
-    take: (zk) => releasing(new Semaphore(zk, PATH, { permits: 1 }).acquire()),
-    wait: (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).acquire(options),
-    error: 'LockTimeoutError',
-  },
-  'LeaderElection.campaign': {
-    take: (zk) => releasing(new LeaderElection(zk, PATH).campaign()),
-    wait: (zk, options) => new LeaderElection(zk, PATH).campaign(options),
-    error: 'LockTimeoutError',
-  },
-  'Barrier.wait': {
-    take: async (zk) => {
+const waits: [name: CallName, error: string, take: Take][] = [
+  ...holdings.map(({ call, block }) => [call, 'LockTimeoutError', takeHeld(block)] as [CallName, string, Take]),
+  ['Lock.run', 'LockTimeoutError', takeHeld((zk) => new Lock(zk, PATH).acquire())],
+  [
+    'Barrier.wait',
+    'BarrierTimeoutError',
+    async (zk) => {
       const barrier = new Barrier(zk, PATH)
       await barrier.set()
       return () => barrier.remove()
     },
-    wait: (zk, options) => new Barrier(zk, PATH).wait(options),
-    error: 'BarrierTimeoutError',
-  },
-  'Group.join': {
-    take: async (zk) => {
+  ],
+  [
+    'Group.join',
+    'NameTakenError',
+    async (zk) => {
       const member = await new Group(zk, PATH).join({ name: 'one' })
       return () => member.leave()
     },
-    wait: (zk, options) => new Group(zk, PATH).join({ name: 'one', ...options }),
-    error: 'NameTakenError',
-  },
-}
+  ],
+]
 
-describe.each(Object.entries(waits))('%s with a timeout of 0', (name, { take, wait, error }) => {
+describe.each(waits)('%s with a timeout of 0', (name, error, take) => {
+  const wait = calls[name]
+
   test(`${name} with a timeout of 0 is granted if free, even if answers are slow`, async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
@@ -242,7 +206,7 @@ test('DoubleBarrier with a timeout of 0 enters and leaves as the last member, ot
 })
 
 describe('WriteHeld.downgrade', () => {
-  const downgraded = async (options?: Options) => {
+  const downgraded = async (options?: CallOptions) => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const write = await scene.done(new SharedLock(zk, PATH).write.acquire())

@@ -1,30 +1,20 @@
 // Promise 4: a wake-up is not a grant. Whatever happens to the nodes of a queue, a waiter is neither forgotten nor granted
 // before its time.
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, type QueuePlace, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { Lock, type QueuePlace, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { PATH, queued, strideOf } from '../support/every-recipe.ts'
 import { atEveryFrame, atEveryMoment } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
-const PATH = '/locks/report'
+describe.each(queued)('$call behind another contender', ({ name, call, make, block }) => {
+  const acquire = (zk: ZooKeeper) => make(zk).acquire()
 
-const acquirings: [name: string, acquire: (zk: ZooKeeper) => Promise<Held>][] = [
-  ['Lock', (zk) => new Lock(zk, PATH).acquire()],
-  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read.acquire()],
-  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write.acquire()],
-]
-
-function obstruct(name: string, zk: ZooKeeper): Promise<Held> {
-  return name === 'Lock' ? new Lock(zk, PATH).acquire() : new SharedLock(zk, PATH).write.acquire()
-}
-
-describe.each(acquirings)('%s.acquire behind another contender', (name, acquire) => {
-  test(`${name}.acquire misses no wake-up, at whatever moment its predecessor goes (L03, L17)`, async () => {
-    const stride = { stride: name === 'Lock' ? 1 : 4 }
+  test(`${call} misses no wake-up, at whatever moment its predecessor goes (L03, L17)`, async () => {
     const played = await atEveryMoment(async (moment) => {
       const scene = new Scene()
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-      const { path } = await scene.done(obstruct(name, holder))
+      const { path } = await scene.done(block(holder))
       const acquiring = outcome(acquire(zk))
       scene.world.interrupt(moment, () => scene.ensemble.nodes.delete(path))
       await scene.world.settle()
@@ -33,18 +23,18 @@ describe.each(acquirings)('%s.acquire behind another contender', (name, acquire)
       expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
       await scene.done(acquiring.value.release())
       return true
-    }, stride)
+    }, strideOf(name))
     expect(played).toBeGreaterThan(8)
   })
 
   test.each([1, 2])(
-    `${name}.acquire behind %i whose node is deleted queues again, and never holds without a node (L04, R03)`,
+    `${call} behind %i whose node is deleted queues again, and never holds without a node (L04, R03)`,
     async (ahead) => {
       const steps = await atEveryFrame(async (frame) => {
         const scene = new Scene()
         const [zk, ...others] = (await scene.clients(1 + ahead)) as [ZooKeeper, ...ZooKeeper[]]
         const obstacles = []
-        for (const other of others) obstacles.push(await scene.start(obstruct(name, other)))
+        for (const other of others) obstacles.push(await scene.start(block(other)))
         let deleted: readonly string[] = []
         let since = scene.since()
         let wasPending = false
@@ -73,33 +63,30 @@ describe.each(acquirings)('%s.acquire behind another contender', (name, acquire)
     },
   )
 
-  test.each([1, 2])(
-    `${name}.acquire behind %i is granted only after a check of its node was committed (I9)`,
-    async (ahead) => {
-      const scene = new Scene()
-      const [zk, ...others] = (await scene.clients(1 + ahead)) as [ZooKeeper, ...ZooKeeper[]]
-      const obstacles = []
-      for (const other of others) obstacles.push(await scene.start(obstruct(name, other)))
-      const acquiring = await scene.start(acquire(zk))
-      scene.ensemble.faults.fail({ op: 'multi', code: 'ThrottledOp', session: zk.session.id, times: 3 })
-      for (const { value } of obstacles) await scene.done(value.release())
-      const since = scene.since()
-      // In steps so small that what is held is not confirmed yet.
-      for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 10) await scene.world.advance(10)
-      expect(acquiring.value.isHeld()).toBe(true)
-      expect(since.asked.filter(({ op }) => op === 'multi').map(({ fault }) => fault)).toEqual([
-        'fail',
-        'fail',
-        undefined,
-      ])
-    },
-  )
+  test.each([1, 2])(`${call} behind %i is granted only after a check of its node was committed (I9)`, async (ahead) => {
+    const scene = new Scene()
+    const [zk, ...others] = (await scene.clients(1 + ahead)) as [ZooKeeper, ...ZooKeeper[]]
+    const obstacles = []
+    for (const other of others) obstacles.push(await scene.start(block(other)))
+    const acquiring = await scene.start(acquire(zk))
+    scene.ensemble.faults.fail({ op: 'multi', code: 'ThrottledOp', session: zk.session.id, times: 3 })
+    for (const { value } of obstacles) await scene.done(value.release())
+    const since = scene.since()
+    // In steps so small that what is held is not confirmed yet.
+    for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 10) await scene.world.advance(10)
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(since.asked.filter(({ op }) => op === 'multi').map(({ fault }) => fault)).toEqual([
+      'fail',
+      'fail',
+      undefined,
+    ])
+  })
 
-  test(`${name}.acquire whose list was read late is granted only after a check behind it (I9)`, async () => {
+  test(`${call} whose list was read late is granted only after a check behind it (I9)`, async () => {
     const scene = new Scene()
     const [zk, holder, between] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
-    const held = await scene.done(obstruct(name, holder))
-    await scene.start(obstruct(name, between))
+    const held = await scene.done(block(holder))
+    await scene.start(block(between))
     const acquiring = await scene.start(acquire(zk))
     scene.ensemble.faults.fail({ op: 'getChildren2', code: 'ThrottledOp', session: zk.session.id })
     const since = scene.since()

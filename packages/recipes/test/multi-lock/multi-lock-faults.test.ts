@@ -1,7 +1,6 @@
 // What a MultiLock does when something goes wrong: all of its locks or none, and nothing is left.
 import { describe, expect, test } from 'vitest'
 import { Lock, MultiLock, type ZooKeeper } from '../../src/index.ts'
-import { abortAtEveryMoment } from '../support/aborted-acquire.ts'
 import { eachFault, loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'
 import { heldOf } from '../support/holders.ts'
@@ -112,24 +111,6 @@ describe('MultiLock.acquire that is given up', () => {
     await scene.done(held.release())
     expect(behind.value.isHeld()).toBe(true)
   })
-
-  test.each([
-    ['on paths that do not exist yet', false, false],
-    ['on free paths', true, false],
-    ['behind a holder of one path, which releases', true, true],
-  ])(
-    'MultiLock.acquire is aborted at every moment, %s: it never holds, and leaves nothing (M03)',
-    async (_, exists, isHeld) => {
-      const played = await abortAtEveryMoment({
-        prepare: (scene) => {
-          if (exists) for (const path of ['/locks', ...PATHS]) scene.ensemble.nodes.create(path)
-        },
-        obstruct: isHeld ? (holder) => new Lock(holder, B).acquire() : undefined,
-        acquire: (zk, options) => multi(zk).acquire(options),
-      })
-      expect(played).toBeGreaterThan(4)
-    },
-  )
 
   test.each(['close', 'detach'] as const)(
     'MultiLock.acquire of a client that is %sd at any step leaves nothing',

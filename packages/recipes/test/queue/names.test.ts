@@ -1,9 +1,9 @@
 // Names of contenders are those of Curator (ProtectedUtils; StandardLockInternalsDriver, InterProcessReadWriteLock,
 // LeaderLatch), byte for byte.
 import { describe, expect, test } from 'vitest'
-import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { type Kind, namePrefix, parseName as parse, successorName } from '../../src/queue/names.ts'
 import { candidate, exclusive, reader, writer } from '../../src/queue/roles.ts'
+import { PATH, queued } from '../support/every-recipe.ts'
 import { Scene } from '../support/scene.ts'
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -81,15 +81,10 @@ describe('successorName', () => {
 })
 
 describe('Nodes of contenders', () => {
-  test.each([
-    ['Lock', 'lock-', (zk: ZooKeeper) => new Lock(zk, '/x').acquire()],
-    ['LeaderElection', 'latch-', (zk: ZooKeeper) => new LeaderElection(zk, '/x').campaign()],
-    ['SharedLock.read', '__READ__', (zk: ZooKeeper) => new SharedLock(zk, '/x').read.acquire()],
-    ['SharedLock.write', '__WRIT__', (zk: ZooKeeper) => new SharedLock(zk, '/x').write.acquire()],
-  ])('%s makes a node that Curator takes for its own', async (_, marker, acquire) => {
+  test.each(queued)('$name makes a node that Curator takes for its own', async ({ make, contenders: { marker } }) => {
     const scene = new Scene()
-    await scene.done(acquire(await scene.client()))
+    await scene.done(make(await scene.client()).acquire())
     const pattern = `^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-${marker}0000000000$`
-    expect(scene.children('/x')).toEqual([expect.stringMatching(pattern)])
+    expect(scene.children(PATH)).toEqual([expect.stringMatching(pattern)])
   })
 })

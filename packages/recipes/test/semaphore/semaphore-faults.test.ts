@@ -1,7 +1,6 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../../src/index.ts'
-import { abortAtEveryMoment } from '../support/aborted-acquire.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from '../support/faults.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { heldOf, throughExpiries } from '../support/holders.ts'
@@ -169,24 +168,6 @@ describe('Lists that are old', () => {
 })
 
 describe('Semaphore.acquire that is aborted', () => {
-  test.each([
-    ['on a path that does not exist yet', false, 1],
-    ['where there is room', true, 2],
-    ['behind a holder that releases', true, 1],
-  ])(
-    'Semaphore.acquire is aborted at every moment, %s: it never holds, and leaves nothing (P05, CURATOR-462)',
-    async (_, exists, permits) => {
-      const played = await abortAtEveryMoment({
-        prepare: (scene) => {
-          if (exists) prepare(scene, permits)
-        },
-        obstruct: exists ? (holder) => semaphoreOf(holder).acquire() : undefined,
-        acquire: (zk, options) => semaphoreOf(zk, { permits }).acquire(options),
-      })
-      expect(played).toBeGreaterThan(5)
-    },
-  )
-
   test('Semaphore.acquire that times out or is aborted while disconnected leaves nothing once it is connected again', async () => {
     for (let delay = 0; delay < 12; delay++) {
       const { scene, zk } = await prepared(1)

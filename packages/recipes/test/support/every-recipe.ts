@@ -1,0 +1,157 @@
+// Every recipe: how tests make it, acquire it, wait for it and leave it. Tests of what recipes have in common run over these
+// rows, so a new recipe is one more row.
+import {
+  type Acquirable,
+  Barrier,
+  Counter,
+  DoubleBarrier,
+  Group,
+  type Held,
+  type HoldOptions,
+  LeaderElection,
+  Lock,
+  Mirror,
+  MultiLock,
+  Semaphore,
+  ServiceDiscovery,
+  SharedLock,
+  type ZooKeeper,
+} from '../../src/index.ts'
+
+export const PATH = '/locks/report'
+/** The second path of a `MultiLock`. */
+export const OTHER_PATH = '/locks/other'
+
+/** What is acquired and held: a recipe, or one mode of it. */
+export interface Holding {
+  readonly name: string
+  /** The call that waits until granted. */
+  readonly call: CallName
+  readonly make: (zk: ZooKeeper, options?: HoldOptions) => Pick<Acquirable<Held>, 'acquire'>
+  /** Acquires what it waits for. */
+  readonly block: (zk: ZooKeeper) => Promise<Held>
+  /** Whether there is never a second holder. */
+  readonly isExclusive: boolean
+  /** If its contenders queue at the path, each with one node: the kind in messages, and the end of the name. */
+  readonly contenders?: { readonly kind: string; readonly marker: string }
+}
+
+interface AcquirableHolding extends Holding {
+  readonly make: (zk: ZooKeeper, options?: HoldOptions) => Acquirable<Held>
+}
+
+/** Those with `acquire`, `tryAcquire` and `run`. */
+export const acquirables: readonly AcquirableHolding[] = [
+  {
+    name: 'Lock',
+    call: 'Lock.acquire',
+    make: (zk, options) => new Lock(zk, PATH, options),
+    block: (zk) => new Lock(zk, PATH).acquire(),
+    isExclusive: true,
+    contenders: { kind: 'lock', marker: 'lock-' },
+  },
+  {
+    name: 'SharedLock.read',
+    call: 'SharedLock.read.acquire',
+    make: (zk, options) => new SharedLock(zk, PATH, options).read,
+    block: (zk) => new SharedLock(zk, PATH).write.acquire(),
+    isExclusive: false,
+    contenders: { kind: 'read', marker: '__READ__' },
+  },
+  {
+    name: 'SharedLock.write',
+    call: 'SharedLock.write.acquire',
+    make: (zk, options) => new SharedLock(zk, PATH, options).write,
+    block: (zk) => new SharedLock(zk, PATH).write.acquire(),
+    isExclusive: true,
+    contenders: { kind: 'write', marker: '__WRIT__' },
+  },
+  {
+    name: 'MultiLock',
+    call: 'MultiLock.acquire',
+    make: (zk, options) => new MultiLock(zk, [PATH, OTHER_PATH], options),
+    block: (zk) => new Lock(zk, OTHER_PATH).acquire(),
+    isExclusive: true,
+  },
+  {
+    name: 'Semaphore',
+    call: 'Semaphore.acquire',
+    make: (zk, options) => new Semaphore(zk, PATH, { permits: 1, ...options }),
+    block: (zk) => new Semaphore(zk, PATH, { permits: 1 }).acquire(),
+    isExclusive: true,
+  },
+]
+
+export const holdings: readonly Holding[] = [
+  ...acquirables,
+  {
+    name: 'LeaderElection',
+    call: 'LeaderElection.campaign',
+    make: (zk, options) => {
+      const election = new LeaderElection(zk, PATH, options)
+      return { acquire: (acquire) => election.campaign(acquire) }
+    },
+    block: (zk) => new LeaderElection(zk, PATH).campaign(),
+    isExclusive: true,
+    contenders: { kind: 'latch', marker: 'latch-' },
+  },
+]
+
+/** Those whose contenders queue at the path. */
+export const queued = holdings.flatMap(({ contenders, ...holding }) => (contenders ? [{ ...holding, contenders }] : []))
+
+const STRIDES: Readonly<Record<string, number>> = { Lock: 1, MultiLock: 3, Semaphore: 3 }
+
+/** For `atEveryMoment`: every hop of `Lock`. The other recipes with a queue are the same beneath. */
+export const strideOf = (name: string) => ({ stride: STRIDES[name.split('.')[0]!] ?? 4 })
+
+export interface CallOptions {
+  readonly timeout?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+type Call = (zk: ZooKeeper, options?: CallOptions) => Promise<unknown>
+
+async function all(iterated: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of iterated);
+}
+
+/** Iterators resolve when their signal aborts. */
+const named = {
+  'Lock.acquire': (zk, options) => new Lock(zk, PATH).acquire(options),
+  'Lock.tryAcquire': (zk, options) => new Lock(zk, PATH).tryAcquire(options),
+  'Lock.run': (zk, options) => new Lock(zk, PATH).run(() => {}, options),
+  'Lock.contenders': (zk, options) => new Lock(zk, PATH).contenders(options),
+  'SharedLock.read.acquire': (zk, options) => new SharedLock(zk, PATH).read.acquire(options),
+  'SharedLock.read.tryAcquire': (zk, options) => new SharedLock(zk, PATH).read.tryAcquire(options),
+  'SharedLock.read.run': (zk, options) => new SharedLock(zk, PATH).read.run(() => {}, options),
+  'SharedLock.write.acquire': (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
+  'SharedLock.write.tryAcquire': (zk, options) => new SharedLock(zk, PATH).write.tryAcquire(options),
+  'SharedLock.contenders': (zk, options) => new SharedLock(zk, PATH).contenders(options),
+  'MultiLock.acquire': (zk, options) => new MultiLock(zk, [PATH, OTHER_PATH]).acquire(options),
+  'Semaphore.acquire': (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).acquire(options),
+  'Semaphore.holders': (zk, options) => new Semaphore(zk, PATH, { permits: 1 }).holders(options),
+  'LeaderElection.campaign': (zk, options) => new LeaderElection(zk, PATH).campaign(options),
+  'LeaderElection.terms': (zk, options) => all(new LeaderElection(zk, PATH).terms(options)),
+  'LeaderElection.leader': (zk, options) => new LeaderElection(zk, PATH).leader(options),
+  'LeaderElection.candidates': (zk, options) => new LeaderElection(zk, PATH).candidates(options),
+  'LeaderElection.leaders': (zk, options) => all(new LeaderElection(zk, PATH).leaders(options)),
+  'Group.join': (zk, options) => new Group(zk, PATH).join({ name: 'one', ...options }),
+  'Group.list': (zk, options) => new Group(zk, PATH).list(options),
+  'Group.members': (zk, options) => all(new Group(zk, PATH).members(options)),
+  'ServiceDiscovery.register': (zk, options) => new ServiceDiscovery(zk, PATH).register({ name: 's' }, options),
+  'ServiceDiscovery.instances': (zk, options) => new ServiceDiscovery(zk, PATH).instances('s', options),
+  'ServiceDiscovery.names': (zk, options) => new ServiceDiscovery(zk, PATH).names(options),
+  'ServiceDiscovery.watch': (zk, options) => all(new ServiceDiscovery(zk, PATH).watch('s', options)),
+  'Mirror.open': (zk, options) => Mirror.open(zk, PATH, options),
+  'Counter.add': (zk, options) => new Counter(zk, PATH).add(1n, options),
+  'Barrier.set': (zk, options) => new Barrier(zk, PATH).set(options),
+  'Barrier.remove': (zk, options) => new Barrier(zk, PATH).remove(options),
+  'Barrier.wait': (zk, options) => new Barrier(zk, PATH).wait(options),
+  'DoubleBarrier.enter': (zk, options) => new DoubleBarrier(zk, PATH, { size: 1 }).enter(options),
+} satisfies Record<string, Call>
+
+export type CallName = keyof typeof named
+
+/** Every call that takes options. */
+export const calls: Readonly<Record<CallName, Call>> = named
