@@ -1,7 +1,7 @@
 // L28: the client is closed while something is acquired, waited for, held or released.
 import { describe, expect, test } from 'vitest'
 import { KeeperError, Lock, type ZooKeeper } from '../../src/index.ts'
-import { type CallName, calls, PATH } from '../support/every-recipe.ts'
+import { type CallName, calls, holdings, PATH } from '../support/every-recipe.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
@@ -9,21 +9,21 @@ import { Scene } from '../support/scene.ts'
 const gone = { nodes: [], watches: [], timers: 0 }
 const callNames = Object.keys(calls) as CallName[]
 
-describe('A client that is closed', () => {
+describe.each(holdings)('$call of a client that is closed', ({ call, make, block }) => {
   test.each([
     ['without contention', false],
     ['behind a holder', true],
-  ])('Lock.acquire %s rejects with Closed wherever it strikes, or is lost (L28)', async (_, waits) => {
+  ])(`${call} %s rejects with Closed wherever it strikes, or is lost (L28, P05)`, async (_, waits) => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene()
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-      const obstructing = waits ? await scene.done(new Lock(holder, PATH).acquire()) : undefined
+      const obstructing = waits ? await scene.done(block(holder)) : undefined
       let struck: 'never' | 'waiting' | 'holding' = 'never'
       scene.network.before(frame, () => {
         struck = acquiring.status === 'pending' ? 'waiting' : 'holding'
         void zk.close()
       })
-      const acquiring = outcome(new Lock(zk, PATH).acquire())
+      const acquiring = outcome(make(zk).acquire())
       await scene.world.settle()
       await (obstructing && scene.done(obstructing.release()))
       if (struck === 'never') return false
@@ -36,7 +36,9 @@ describe('A client that is closed', () => {
     })
     expect(steps).toBeGreaterThanOrEqual(4)
   })
+})
 
+describe('A client that is closed', () => {
   test.each(callNames)('%s on a closed client rejects at once, and sets no timer (L28)', async (name) => {
     const scene = new Scene()
     const zk = await scene.client()

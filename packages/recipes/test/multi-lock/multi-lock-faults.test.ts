@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { Lock, MultiLock, type ZooKeeper } from '../../src/index.ts'
 import { eachFault, loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'
-import { heldOf } from '../support/holders.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
 const A = '/locks/a'
@@ -111,25 +110,6 @@ describe('MultiLock.acquire that is given up', () => {
     await scene.done(held.release())
     expect(behind.value.isHeld()).toBe(true)
   })
-
-  test.each(['close', 'detach'] as const)(
-    'MultiLock.acquire of a client that is %sd at any step leaves nothing',
-    async (how) => {
-      for (let delay = 0; delay < 10; delay++) {
-        const { scene, zk, other } = await prepared()
-        await scene.done(new Lock(other, B).acquire())
-        scene.network.latency = () => 1
-        const all = [outcome(multi(zk).acquire()), outcome(multi(zk, ['/locks/c', A]).acquire())]
-        await scene.world.advance(delay)
-        const { id } = zk.session
-        const ending = outcome<unknown>(zk[how]())
-        await scene.world.advance(1_000)
-        expect(ending.status).toBe('fulfilled')
-        expect(heldOf(all)).toEqual([])
-        expect(scene.ensemble.nodes.ephemerals(id)).toEqual([])
-      }
-    },
-  )
 })
 
 describe('Nodes and sessions that go', () => {
@@ -156,23 +136,6 @@ describe('Nodes and sessions that go', () => {
       expect(scene.leftovers()).toEqual(nothing)
     },
   )
-
-  test('MultiLock.acquire waits on in the next session', async () => {
-    for (let delay = 0; delay < 10; delay++) {
-      const { scene, zk, other } = await prepared()
-      const held = await scene.done(new Lock(other, B).acquire())
-      scene.network.latency = () => 1
-      const acquiring = outcome(multi(zk).acquire())
-      await scene.world.advance(delay)
-      scene.expire(zk)
-      await scene.world.advance(RECONNECTED)
-      scene.network.latency = () => 0
-      expect(acquiring.status).toBe('pending')
-      expect(scene.children(A)).toHaveLength(1)
-      await scene.done(held.release())
-      expect(acquiring.value.isHeld()).toBe(true)
-    }
-  })
 
   test('MultiLock.acquire waits while only a read-only server is there', async () => {
     const scene = new Scene({ members: 3, readOnlyMode: true })

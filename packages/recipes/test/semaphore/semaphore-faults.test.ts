@@ -216,23 +216,6 @@ describe('Sessions that end', () => {
     expect(acquiring.value.permit).toBe(0)
   })
 
-  test('Semaphore.acquire leaves no lease when its session ends at any step (P03, CURATOR-315)', async () => {
-    for (let delay = 0; delay < 14; delay++) {
-      const { scene, zk, other } = await prepared(1)
-      scene.network.latency = () => 1
-      const acquiring = outcome(semaphoreOf(zk).acquire())
-      await scene.world.advance(delay)
-      scene.expire(zk)
-      await scene.world.advance(RECONNECTED)
-      scene.network.latency = () => 0
-      const held = [acquiring].filter((each) => each.value.isHeld())
-      expect(scene.children(LEASES)).toHaveLength(held.length)
-      for (const { value } of held) await scene.done(value.release())
-      expect((await scene.done(semaphoreOf(other).acquire())).permit).toBe(0)
-      expect(scene.children(LEASES)).toHaveLength(1)
-    }
-  })
-
   test('Semaphore.acquire that is cut off at any step does not stop the others for ever (P04, CURATOR-335)', async () => {
     for (let delay = 0; delay < 16; delay++) {
       const { scene, zk, other } = await prepared(1, 3)
@@ -252,25 +235,6 @@ describe('Sessions that end', () => {
       expect(scene.children(LEASES)).toHaveLength(1)
     }
   })
-
-  test.each(['close', 'detach'] as const)(
-    'Semaphore.acquire of a client that is %sd at any step leaves nothing',
-    async (how) => {
-      for (let delay = 0; delay < 14; delay++) {
-        const { scene, zk, other } = await prepared(2)
-        await scene.done(semaphoreOf(other).acquire())
-        scene.network.latency = () => 1
-        const all = [outcome(semaphoreOf(zk).acquire()), outcome(semaphoreOf(zk).acquire())]
-        await scene.world.advance(delay)
-        const { id } = zk.session
-        const ending = outcome<unknown>(zk[how]())
-        await scene.world.advance(1_000)
-        expect(ending.status).toBe('fulfilled')
-        expect(heldOf(all)).toEqual([])
-        expect(scene.ensemble.nodes.ephemerals(id)).toEqual([])
-      }
-    },
-  )
 
   test('Semaphore of a view of the client has its nodes below the chroot', async () => {
     const { scene, zk } = await prepared(1)

@@ -1,6 +1,6 @@
 // R03, R10: the faults of contenders of an exclusive lock, for readers and writers. R09, R12.
 import { describe, expect, test } from 'vitest'
-import { type Held, LockTimeoutError, type QueuePlace, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, LockTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -13,25 +13,6 @@ function write(zk: ZooKeeper): Promise<Held> {
 }
 
 describe.each(['read', 'write'] as const)('SharedLock.%s', (kind) => {
-  test(`SharedLock.${kind} whose node is deleted while it waits goes to the end of the queue (R03, R10)`, async () => {
-    const scene = new Scene()
-    const [holder, zk, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
-    const held = await scene.done(write(holder))
-    const places: QueuePlace[] = []
-    const ours = await scene.start(new SharedLock(zk, PATH)[kind].acquire({ onQueued: (place) => places.push(place) }))
-    const next = await scene.start(write(other))
-    for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
-    await scene.done(held.release())
-    // Its own node is not in the list: that is never success.
-    expect([ours.status, next.status]).toEqual(['pending', 'fulfilled'])
-    expect(places.map(({ position }) => position)).toEqual([1, 1])
-    expect(places[1]!.ahead).toEqual([next.value.path])
-    await scene.done(next.value.release())
-    expect(ours.value.isHeld()).toBe(true)
-    await scene.done(ours.value.release())
-    expect(scene.leftovers()).toEqual(nothing)
-  })
-
   test.each([
     ['was lost', loseRequest],
     ['was not answered', loseReply],
