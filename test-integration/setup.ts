@@ -42,6 +42,8 @@ export async function share(project: TestProject, start: () => Promise<Ensemble>
   const server = createServer()
   server.on('request', ({ method, url = '' }, response) => {
     const worker = url.slice(1)
+    // A connection that is kept may be closed in the very moment of the next request.
+    response.setHeader('connection', 'close')
     const answer = method === 'POST' ? pool.check(worker) : pool.of(worker)
     void answer.then(
       (value) => response.end(JSON.stringify(value)),
