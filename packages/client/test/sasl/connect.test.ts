@@ -188,7 +188,12 @@ test('connect stays at a server though the last word of the mechanism took long:
   const late = () => new Promise<undefined>((resolve) => runtime.setTimer(2_100, () => resolve(undefined)))
   const sasl: SaslMechanism = { name: 'LATE', start: () => ({ first: bytes('let'), step: late }) }
   const server = FakeServer.listen(runtime, 'zk1:2181')
-  const connecting = outcome(connect('zk1:2181', { runtime, sessionTimeout: T, sasl }))
+  const connecting = outcome(connect('zk1:2181', { runtime, sessionTimeout: T, connectTimeout: 10 * T, sasl }))
+  // After two attempts that were too slow an attempt has all of T.
+  for (const time of [T / 3, (2 * T) / 3]) {
+    await server.connection()
+    await runtime.advance(time + T / 10)
+  }
   const connection = await server.accept()
   connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: bytes('go on') })
   await runtime.advance(2_200)
