@@ -76,8 +76,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
-    const late = (after: number) => wait.tooLong(after)
-    return await withLimitForOthers(this.#zk, { timeout, signal }, late, (limit, mustWait) => {
+    return await withLimitForOthers(this.#zk, { timeout, signal }, wait.tooLong.bind(wait), (limit, mustWait) => {
       const acquireIn = async () => {
         const contender = this.#contender(wait, mustWait)
         const former = formerOwnersGone(this.#zk, this.#folders)

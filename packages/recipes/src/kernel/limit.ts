@@ -123,7 +123,9 @@ export function withLimitForOthers<T>(
   body: (limit: Limit, mustWait: () => void) => Promise<T>,
 ): Promise<T> {
   const after = timeout === 0 ? session.timeout : timeout
-  return withLimit(runtime, { signals: [signal], timeout: { after, error: () => late(after) } }, (limit) =>
+  // Bound, and not called by a function of its own: engines show ten frames of a stack, and the caller's is to be among them.
+  const error = late.bind(undefined, after)
+  return withLimit(runtime, { signals: [signal], timeout: { after, error } }, (limit) =>
     body(limit, () => {
       if (timeout === 0) limit.end(() => late(0))
     }),

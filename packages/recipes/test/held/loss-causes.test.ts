@@ -67,7 +67,7 @@ const ways: Record<string, Way> = {
     cause: { message: 'read ECONNRESET' },
   },
   'may not be read any more': {
-    reason: 'LeaseLost',
+    reason: 'Refused',
     lose: async ({ scene, zk, held }) =>
       scene.done(zk.setACL(held.path, [{ perms: 16, id: { scheme: 'world', id: 'anyone' } }])),
     cause: { code: 'NoAuth' },
