@@ -80,7 +80,11 @@ test('KeeperError and the errors of ConnectError survive JSON as copies of their
   })
   const keeperError = new KeeperError('NoNode', { sessionId: 5n, path: '/a' })
   expect(keeperError.sessionId).toBe(5n)
-  expect(parsed(Object.assign({}, keeperError))).toMatchObject({ code: 'NoNode', path: '/a' })
+  // The json reporter of Mocha copies what is not enumerable, too.
+  const copy = Object.fromEntries(
+    Object.entries(Object.getOwnPropertyDescriptors(keeperError)).map(([key, { value }]) => [key, value as unknown]),
+  )
+  expect(parsed(copy)).toMatchObject({ code: 'NoNode', path: '/a' })
 })
 
 describe('DetachedSession', () => {

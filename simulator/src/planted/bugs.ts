@@ -204,8 +204,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a wait at a barrier has twice its time',
-    replace: 'timeout: { after, error: () => late(after) }',
-    with: 'timeout: { after: 2 * after, error: () => late(after) }',
+    replace: 'timeout: { after, error } }, (limit) =>',
+    with: 'timeout: { after: 2 * after, error } }, (limit) =>',
     finds: 'B3',
     within: 50,
     recipe: 'Barrier',
@@ -228,8 +228,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a member of a double barrier has twice its time',
-    replace: 'timeout: { after, error: () => late(after) }',
-    with: 'timeout: { after: 2 * after, error: () => late(after) }',
+    replace: 'timeout: { after, error } }, (limit) =>',
+    with: 'timeout: { after: 2 * after, error } }, (limit) =>',
     finds: 'D3',
     within: 50,
     recipe: 'DoubleBarrier',

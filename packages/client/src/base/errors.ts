@@ -2,7 +2,6 @@ import type { ErrorName } from '@zk/wire'
 import { ErrorCode, printable } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
-import { setHidden } from './in-json.ts'
 
 /** The key by which `KeeperError.is` recognizes errors of any copy of this package. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
@@ -55,6 +54,8 @@ export interface KeeperErrorDetails {
   readonly cause?: unknown
 }
 
+const sessionIds = new WeakMap<KeeperError, bigint>()
+
 /**
  * The error of a call that failed, in ZooKeeper or in the client. The message is for people, and may change with any version.
  */
@@ -83,8 +84,6 @@ export class KeeperError extends Error {
   readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
   readonly server: string | undefined
-  /** The id of the session that the call ran in; undefined before there is one. Not enumerable, because JSON has no bigint. */
-  declare readonly sessionId: bigint | undefined
   /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
   readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
@@ -106,10 +105,18 @@ export class KeeperError extends Error {
     this.chroot = details.chroot
     this.outcomeUnknown = details.outcomeUnknown ?? false
     this.server = details.server
-    setHidden<KeeperError>(this, { sessionId: details.sessionId })
+    if (details.sessionId !== undefined) sessionIds.set(this, details.sessionId)
     this.index = details.index
     this.results = details.results
     this.needs = details.needs
+  }
+
+  /**
+   * The id of the session that the call ran in; undefined before there is one. It is no own property: JSON has no bigint, and test
+   * runners write copies of all own properties.
+   */
+  get sessionId(): bigint | undefined {
+    return sessionIds.get(this)
   }
 
   /** For logs: all fields, `sessionId` as text. */

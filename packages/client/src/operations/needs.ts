@@ -1,4 +1,4 @@
-import { OpCode, operationName, operations } from '@zk/wire'
+import { ErrorCode, OpCode, operationName, operations } from '@zk/wire'
 
 /** Says which servers know an operation: the hint in an `Unimplemented` error. */
 export function needsOf(opCode: number): string | undefined {
@@ -10,6 +10,16 @@ export function needsOf(opCode: number): string | undefined {
 export function needsOfLater(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name !== undefined && operations[name].since >= '3.5' ? needsOf(opCode) : undefined
+}
+
+/** Says what a server lacks that has answered an operation with this code; undefined if the code does not say. */
+export function needsOfAnswer(opCode: number, code: number): string | undefined {
+  if (code === ErrorCode.Unimplemented) return needsOf(opCode)
+  // WatchManagerOptimized throws at them (ZOOKEEPER-1416), and the server answers as if it could not read the request.
+  const isOptimized = code === ErrorCode.MarshallingError && opCode === OpCode.addWatch
+  return isOptimized
+    ? 'servers whose zookeeper.watchManagerName is WatchManagerOptimized have no persistent watches'
+    : undefined
 }
 
 /** What servers need for a request of this size. */

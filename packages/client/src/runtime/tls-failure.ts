@@ -30,6 +30,7 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (/EXPIRED|NOT_YET_VALID/.test(code) && !/ALERT/.test(code)) {
     return `the certificate of the server is not valid at this time (${code})`
   }
+  if (code === 'CERT_REVOKED') return `the certificate of the server was revoked (${code})`
   if (untrusted.test(code)) {
     return `the certificate of the server is not trusted: ${error.message}. Give the authority that signed it in tls.ca (${code})`
   }
@@ -44,8 +45,7 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
 }
 
-const untrusted =
-  /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATURE|CERT_REVOKED|INVALID_CA|CERT_REJECTED/
+const untrusted = /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATURE|INVALID_CA|CERT_REJECTED/
 
 const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
 

@@ -28,14 +28,22 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
 
 type PinoMethods = { readonly [level in LogLevel]: (fields: object, message: string) => void }
 
-/** The function that logs one line. */
+/** The function that logs one line. What a logger that is async rejects with is ignored, like what it throws. */
 export function logFunctionOf(logger: Logger): LogFunction {
+  const log = lineOf(logger)
+  return (level, message, fields) => {
+    const result: unknown = log(level, message, fields)
+    if (typeof result === 'object' && result !== null && 'then' in result) Promise.resolve(result).catch(() => {})
+  }
+}
+
+function lineOf(logger: Logger): (...line: Parameters<LogFunction>) => unknown {
   if (typeof logger === 'function') return logger
   if ('bindings' in logger) {
     const pino = logger as unknown as PinoMethods
     return (level, message, fields) => pino[level](fields, message)
   }
-  return (level, message, fields) => void logger[level](message, fields)
+  return (level, message, fields) => logger[level](message, fields)
 }
 
 export function checkLogger(logger: LogFunction | Partial<LogMethods> | null): void {

@@ -401,12 +401,15 @@ describe('logger', () => {
     expect(JSON.stringify(lines)).not.toMatch(/secret|alice/)
   })
 
-  test('ZooKeeper goes on though its logger throws', async () => {
+  const failing = () => {
+    throw new Error('of the logger')
+  }
+  test.each<[string, () => unknown]>([
+    ['throws', failing],
+    ['rejects', async () => failing()],
+  ])('ZooKeeper goes on though its logger %s', async (_, logger) => {
     const world = new VirtualWorld()
-    const logger = () => {
-      throw new Error('of the logger')
-    }
-    const { zk, connection } = await connected(world, { logger })
+    const { zk, connection } = await connected(world, { logger: logger as LogFunction })
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     connection.event(77, '/a')

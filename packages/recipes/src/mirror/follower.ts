@@ -21,6 +21,9 @@ import { Pace } from './pace.ts'
 import { Needs, ReadQueue } from './read-queue.ts'
 import { OneShotWatching, type WatchedTree, type Watching, type WatchListener, watchRecursively } from './watching.ts'
 
+/** What servers answer that have no recursive watches: those before 3.6, and those with WatchManagerOptimized. */
+const lacking = ['Unimplemented', 'MarshallingError'] as const
+
 export class Follower {
   readonly #zk: ZooKeeper
   readonly #copy: Copy
@@ -143,8 +146,8 @@ export class Follower {
       seen: (zxid) => this.#seen(zxid),
       missed: () => this.#queue.compareAll(),
       lost: (error) => {
-        // A server before 3.6, in an ensemble of several releases, refuses to set the watch again.
-        this.#hasOneShotWatches = KeeperError.is(error, 'Unimplemented')
+        // A server without such watches, in an ensemble of several releases or settings, refuses to set the watch again.
+        this.#hasOneShotWatches = KeeperError.is(error, ...lacking)
         fail(this.#hasOneShotWatches ? new BeginAnew() : error)
       },
     }
@@ -152,7 +155,7 @@ export class Follower {
       try {
         return await retry(this.#zk, () => watchRecursively(this.#tree, options, listener), options.signal)
       } catch (error) {
-        if (wasAborted(error, options.signal) || !KeeperError.is(error, 'Unimplemented')) throw error
+        if (wasAborted(error, options.signal) || !KeeperError.is(error, ...lacking)) throw error
         this.#hasOneShotWatches = true
       }
     }

@@ -43,6 +43,20 @@ const paths = (mirror: Mirror) => Array.from(mirror.entries(), ({ path }) => pat
 /** Only its own identity may read it. */
 const SECRET = [{ perms: Perms.ALL, id: { scheme: 'digest', id: 'owner:x' } }]
 
+test('Mirror uses one-shot watches at servers that answer MarshallingError to others, also from a reconnection on', async () => {
+  const { scene, zk, nodes } = await prepared()
+  const mirror = await open(scene, zk)
+  scene.ensemble.faults.fail({ op: 'setWatches2', code: 'MarshallingError', times: Infinity })
+  scene.ensemble.faults.fail({ op: 'addWatch', code: 'MarshallingError', times: Infinity })
+  scene.cut(zk)
+  await scene.world.advance(RECONNECTED)
+  for (const each of [mirror, await open(scene, zk)]) {
+    nodes.setData(`${ROOT}/a`, 'new')
+    await scene.world.settle()
+    expect([each.isStale, each.get(`${ROOT}/a`)!.text]).toEqual([false, 'new'])
+  }
+})
+
 describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) => {
   const ready = async (options?: MirrorOptions) => {
     const all = await prepared({ version, watchModes: version === '3.9' ? 'several' : 'one' })

@@ -2,7 +2,7 @@
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../base/errors.ts'
 import { ErrorReply } from '../../operations/error-reply.ts'
-import { needsOf, needsOfLater, needsOfSize } from '../../operations/needs.ts'
+import { needsOfAnswer, needsOfLater, needsOfSize } from '../../operations/needs.ts'
 import type { ErrorContext } from '../../operations/operation.ts'
 import { Credentials } from './credentials.ts'
 import type { SessionConfig } from '../protocol/config.ts'
@@ -395,8 +395,8 @@ export class RequestPipeline {
       })
     }
     const known = errorName(code)
-    if (setsWatches(request) && known === 'Unimplemented') {
-      const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
+    if (setsWatches(request) && (known === 'Unimplemented' || known === 'MarshallingError')) {
+      const details = { op: 'watch', needs: needsOfAnswer(OpCode.addWatch, code), ...this.#context.errorContext() }
       this.watches.refused(known, details)
     }
     // A read-only server cannot sync. The sync stays pending for the next server.
@@ -405,7 +405,7 @@ export class RequestPipeline {
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
     if (request.effect.type === 'watch') this.#giveUp(request.effect.watcher)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
-    const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
+    const needs = needsOfAnswer(request.opCode, code)
     this.#reject(request, name, { number: code, needs, ...multi })
   }
 
