@@ -15,11 +15,16 @@ const ISOLATED = [
   'close',
   '*cycles*',
   'everything-in-json',
+  'frame',
+  'fuzz',
+  'kept-contenders',
   'leaks',
   'memory',
   'reentrant',
   'stalls',
   'two-copies',
+  'type',
+  'wire',
 ].map((name) => `packages/*/test/**/${name}.test.ts`)
 
 /**
