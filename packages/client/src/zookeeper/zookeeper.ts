@@ -78,7 +78,7 @@ export class ZooKeeper {
     this.#kind = kind
   }
 
-  /** The chroot, below which all paths of this client are; '/' if there is none. */
+  /** The chroot, to which all paths of this client are relative; '/' without one. */
   get chroot(): string {
     return this.#chroot.path
   }
@@ -308,7 +308,7 @@ export class ZooKeeper {
   }
 
   /**
-   * Adds an identity to this session and to those that follow. It is sent before the calls that still wait. If a server
+   * Adds an identity to this session and to all later sessions of the client. It is sent before the calls that still wait. If a server
    * refuses the identity, the client ends with `AuthFailed`.
    */
   addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = noOptions): Promise<void> {

@@ -225,7 +225,7 @@ export class SessionDriver implements Session {
     request.reject = reject
     if (signal !== undefined) this.#abandonOnAbort(request, signal)
     const outputs = this.#machine.submit(request)
-    // The request is queued by now, so calls of diagnostics subscribers come behind it.
+    // The request is already queued, so calls that diagnostics subscribers make come after it.
     this.#emit({ type: 'called', session: this, request })
     this.#run(outputs)
   }

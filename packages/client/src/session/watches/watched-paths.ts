@@ -25,7 +25,7 @@ export class WatchedPaths {
     return this.#paths.get(path)
   }
 
-  /** The watches of this path. They are added if there are none. */
+  /** The watches of this path. Adds an empty entry for a new path. */
   at(path: string): PathWatches {
     const known = this.#paths.get(path)
     if (known !== undefined) return known
