@@ -65,6 +65,7 @@ function outcomeOf(module) {
   return { ...counts, failed: errors.length, errors }
 }
 
+/** The start of the message: its first lines, which often name what went wrong before the test failed. */
 function lineOf(where, { message }) {
-  return `${where}: ${message.split('\n')[0]}`
+  return `${where}: ${message.split('\n').slice(0, 3).join(' | ').slice(0, 500)}`
 }

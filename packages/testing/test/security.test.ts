@@ -47,7 +47,7 @@ describe('TestEnsemble with tls', () => {
     await alice.create('/hers', 'x', { acl: only('x509', 'CN=alice,O=tests') })
     expect((await alice.getData('/hers')).stat.version).toBe(0)
     await expect(mallory.getData('/hers')).rejects.toMatchObject({ code: 'NoAuth' })
-    const nobody = connect(server.connectString, { tls: { ca }, connectTimeout: 300 })
+    const nobody = connect(server.connectString, { tls: { ca }, connectTimeout: 3_000 })
     await expect(nobody).rejects.toThrow(/certificate of the client/)
   })
 
@@ -118,7 +118,7 @@ describe('TestServer with sasl', () => {
   test('connect reports that a server does not support SASL', async () => {
     await using server = await TestServer.start()
     const sasl = digestMd5({ username: 'bob', password: 'secret' })
-    const error = await connect(server.connectString, { sasl, connectTimeout: 300 }).catch((error: unknown) => error)
+    const error = await connect(server.connectString, { sasl, connectTimeout: 3_000 }).catch((error: unknown) => error)
     expect(ConnectError.is(error)).toBe(true)
     expect(String(error)).toContain('the server does not know SASL')
   })
