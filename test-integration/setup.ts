@@ -27,6 +27,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     Ensemble.start({
       tickTime: settings.tickTime,
       environment: {
+        ZOO_CFG_EXTRA: `maxSessionTimeout=${settings.maxSessionTimeout}`,
         SERVER_JVMFLAGS: [
           `-Dzookeeper.DigestAuthenticationProvider.superDigest=${settings.superDigest}`,
           `-Dzookeeper.enforceQuota=${settings.enforceQuota}`,

@@ -5,8 +5,8 @@ import { describeScenarios } from '../support/describe-scenarios.ts'
 const { EPHEMERAL } = CreateMode
 
 describeScenarios('sessions', {
-  'the timeout is limited to 2 to 20 ticks': async (s) => {
-    for (const timeOut of [0, -1, 1, 999, 1000, 1001, 5_000, 9_999, 10_000, 10_001, 2 ** 31 - 1, -(2 ** 31)]) {
+  'the timeout is limited to two ticks and maxSessionTimeout': async (s) => {
+    for (const timeOut of [0, -1, 1, 999, 1000, 1001, 5_000, 19_999, 20_000, 20_001, 2 ** 31 - 1, -(2 ** 31)]) {
       const a = await s.open({ timeOut, at: timeOut % 2 === 0 ? 'leader' : 'follower' })
       await a.close()
     }
