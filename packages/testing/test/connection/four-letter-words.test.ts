@@ -93,16 +93,6 @@ test('envi shows the version in the form that clients expect, and NA for values 
   expect(lines.slice(-2)).toEqual(['os.memory.total=<NA>', ''])
 })
 
-test('wchc lists watches by session, wchp by path: the data table only', () => {
-  const bench = busy()
-  const other = bench.connect()
-  other.ask('exists', { path: '/a', watch: true })
-  other.ask('exists', { path: '/none', watch: true })
-  const [one, two] = bench.model.sessions.list().map(({ id }) => `0x${id.toString(16)}`)
-  expect(ask(bench, 'wchc')).toBe(`${one}\n\t/a\n${two}\n\t/a\n\t/none\n\n`)
-  expect(ask(bench, 'wchp')).toBe(`/a\n\t${one}\n\t${two}\n/none\n\t${two}\n\n`)
-})
-
 test('dump of a leader shows when sessions expire', () => {
   const bench = busy()
   const { id } = bench.model.sessions.list()[0]!
@@ -129,17 +119,6 @@ test('dump of a leader shows when sessions expire', () => {
   )
 })
 
-test('dump of a follower shows the timeouts of sessions', () => {
-  const bench = new Bench({ members: 2 })
-  bench.connect()
-  const { id } = bench.model.sessions.list()[0]!
-  const follower = bench.model.members.find(({ role }) => role === 'follower')!.name
-  expect(ask(bench, 'dump', follower).split('\n').slice(1, 3)).toEqual([
-    'Global Sessions(1):',
-    `0x${id.toString(16)}\t4000ms`,
-  ])
-})
-
 test('crst and srst reset the counters', () => {
   const bench = busy()
   expect(ask(bench, 'crst')).toBe('Connection stats reset.\n')
@@ -149,11 +128,6 @@ test('crst and srst reset the counters', () => {
   expect(ask(bench, 'srvr')).toMatch(/Received: 8\nSent: 7/)
   expect(ask(bench, 'srst')).toBe('Server stats reset.\n')
   expect(ask(bench, 'srvr')).toMatch(/Received: 1\nSent: 1/)
-})
-
-test('dirs and gtmk', () => {
-  expect(ask(new Bench(), 'dirs')).toBe('datadir_size: 0\nlogdir_size: 0\n')
-  expect(ask(new Bench(), 'gtmk')).toBe('306')
 })
 
 test('conf', () => {
@@ -188,16 +162,6 @@ test('conf', () => {
     'server.2=zk2:2888:3888:participant',
     'version=0',
   ])
-})
-
-test('the members of an ensemble report their identity', () => {
-  const bench = new Bench({ members: 3 })
-  const states = bench.model.members.map(({ name }) => /zk_server_state\t(.*)\n/.exec(ask(bench, 'mntr', name))![1])
-  expect(new Set(states)).toEqual(new Set(['follower', 'leader']))
-  const leader = ask(bench, 'mntr', bench.model.leader!.name)
-  expect(leader).toContain('zk_peer_state\tleading - broadcast\n')
-  expect(leader).toContain('zk_synced_followers\t2\n')
-  expect(ask(bench, 'srvr', bench.model.leader!.name)).toContain('Mode: leader\n')
 })
 
 test('zk_uptime counts from the last start of the member', () => {

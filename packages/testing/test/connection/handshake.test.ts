@@ -2,18 +2,6 @@ import { encodeMessage } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
-test('a new session gets an id, a password and the requested timeout', () => {
-  const client = new Bench().connect({ timeOut: 5_000 })
-  const { sessionId, timeOut, passwd, readOnly, protocolVersion } = client.connected!
-  expect(sessionId).not.toBe(0n)
-  expect({ timeOut, readOnly, protocolVersion, size: passwd!.length }).toEqual({
-    timeOut: 5_000,
-    readOnly: false,
-    protocolVersion: 0,
-    size: 16,
-  })
-})
-
 test('a session without its password is answered as an expired one, and closed', () => {
   const bench = new Bench()
   const first = bench.connect()

@@ -1,4 +1,4 @@
-import { concat, encode, int, OpCode, operations, RequestHeader } from '@zk/wire'
+import { concat, encode, int, OpCode, RequestHeader } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
@@ -15,13 +15,6 @@ describe('before the handshake', () => {
     expect(client.closed).toBe('end')
     expect(client.chunks).toEqual([])
     expect(bench.connect().connected!.timeOut).toBe(4_000)
-  })
-
-  test('the server waits for the rest of a frame of maximal length', () => {
-    const client = new Bench().dial()!
-    client.raw(length(0xfffff))
-    client.raw(new Uint8Array(1_000))
-    expect(client.closed).toBeUndefined()
   })
 
   test('a handshake with more bytes behind it is accepted', () => {
@@ -43,19 +36,6 @@ describe('in a session', () => {
     expect(client.closed).toBe('end')
     expect(client.replies).toEqual([])
     expect(bench.model.sessions.get(client.session)).toBeDefined()
-  })
-
-  const bodied = Object.entries(operations).filter(
-    ([name, { request, since }]) => request !== undefined && since < '3.6' && name !== 'auth' && name !== 'sasl',
-  )
-  test.each(bodied)('%s without a body is answered, with a code of its own', (_, { opCode }) => {
-    const bench = new Bench()
-    const client = bench.connect()
-    client.say({ type: 'request', op: undefined, opCode, xid: 7, request: undefined })
-    expect(client.replies.map(({ xid }) => xid)).toEqual([7])
-    expect(client.replies[0]!.err).not.toBe(0)
-    expect(client.closed).toBeUndefined()
-    expect(bench.connect().connected!.timeOut).toBe(4_000)
   })
 
   test('requests behind a frame that closes the connection are ignored', () => {

@@ -17,18 +17,4 @@ describe('version', () => {
     // The session goes on.
     expect(bench.model.sessions.get(client.session)).toBeDefined()
   })
-
-  test('version: operations of the release of the servers are executed', () => {
-    const client = new Bench({ members: 1, version: '3.6' }).connect()
-    client.ask('getAllChildrenNumber', { path: '/zookeeper' })
-    expect(client.replies.at(-1)).toMatchObject({ err: 0, response: { totalNumber: 2 } })
-  })
-
-  test('version: a TTL where it is not enabled is Unimplemented, and the connection stays', () => {
-    const client = new Bench().connect()
-    const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
-    client.ask('createTTL', { path: '/a', data: null, acl, flags: 5, ttl: 5n })
-    expect(client.replies.at(-1)).toMatchObject({ err: ErrorCode.Unimplemented })
-    expect(client.closed).toBeUndefined()
-  })
 })

@@ -13,13 +13,11 @@ const setData = (path: string, version = -1): MultiOp => ({
 const check = (path: string, version = -1): MultiOp => ({ type: OpCode.check, request: { path, version } })
 const multi = (...parts: MultiOp[]) => client.request('multi', parts)
 
-describe('multi', () => {
-  test('takes the opcode of a container with other flags for a plain create', () => {
-    const server = new Server()
-    const request = multi({ type: OpCode.createContainer, request: creating('/e', CreateMode.EPHEMERAL) })
-    expect(server.ask(request)).toEqual([{ type: OpCode.create, response: { path: '/e' } }])
-    expect(server.stat('/e').ephemeralOwner).toBe(0x10n)
-  })
+test('multi takes the opcode of a container with other flags for a plain create', () => {
+  const server = new Server()
+  const request = multi({ type: OpCode.createContainer, request: creating('/e', CreateMode.EPHEMERAL) })
+  expect(server.ask(request)).toEqual([{ type: OpCode.create, response: { path: '/e' } }])
+  expect(server.stat('/e').ephemeralOwner).toBe(0x10n)
 })
 
 describe('multi that is refused', () => {

@@ -36,20 +36,9 @@ describe('Reads', () => {
   const server = new Server().make('/a', '/a/b', '/a/c')
   server.ask(client.request('setData', { path: '/a', data: bytes('abc'), version: -1 }))
 
-  test('getChildren lists neither as created nor by name, but as a real server does', () => {
-    const server = new Server().make('/p')
-    for (let i = 0; i < 8; i++) server.make(`/p/n-${String(i * 37).padStart(10, '0')}`)
-    const order = server.children('/p').map((name) => Number(name.slice(2)))
-    expect(order).toEqual([185, 74, 0, 222, 111, 37, 259, 148])
-  })
-
   test('exists, alone of all, refuses a NUL', () => {
     expect(server.err(client.request('exists', { path: '/a\0', watch: false }))).toBe(ErrorCode.BadArguments)
     expect(server.err(client.request('getData', { path: '/a\0', watch: false }))).toBe(ErrorCode.NoNode)
-  })
-
-  test('getAllChildrenNumber of the root counts all nodes but the root', () => {
-    expect(server.ask(client.request('getAllChildrenNumber', { path: '/' }))).toEqual({ totalNumber: 6 })
   })
 
   test('without a connection set no watch', () => {

@@ -1,12 +1,11 @@
 import { CreateMode, ErrorCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { type DataTree, ttlOf } from '../../src/database/index.ts'
+import type { DataTree } from '../../src/database/index.ts'
 import { removals } from '../../src/ensemble/containers.ts'
 import { bytes, Client, creating, operator, picture, Server } from './support.ts'
 
 const client = new Client(0x10n)
 const { PERSISTENT_WITH_TTL } = CreateMode
-const LONGEST = 2n ** 40n - 1n
 
 const withTTL = (path: string, ttl: bigint, flags: number = PERSISTENT_WITH_TTL) =>
   client.request('createTTL', { ...creating(path, flags), ttl })
@@ -18,12 +17,6 @@ const due = ({ tree }: { tree: DataTree }, wallNow: number) =>
   Array.from(removals(tree, 'zk1', wallNow), ({ message }) => new TextDecoder().decode(message.rest))
 
 describe('createTTL', () => {
-  test.each([1n, LONGEST])('createTTL takes the TTL %s', (ttl) => {
-    const server = extended()
-    expect(server.err(withTTL('/a', ttl))).toBe(0)
-    expect(ttlOf(server.tree.get('/a')!.ephemeralOwner)).toBe(ttl)
-  })
-
   test('createTTL is Unimplemented without extended types, whatever the TTL', () => {
     for (const ttl of [0n, 5n]) expect(new Server().err(withTTL('/a', ttl))).toBe(ErrorCode.Unimplemented)
   })

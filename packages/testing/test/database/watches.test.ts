@@ -59,13 +59,6 @@ describe('A watch', () => {
 })
 
 describe('The order of events:', () => {
-  test('create fires data watches of the path, then child watches of the parent', () => {
-    getChildren('/')
-    exists('/new')
-    server.make('/new')
-    expect(client.events).toEqual(['NodeCreated /new', 'NodeChildrenChanged /'])
-  })
-
   test('delete fires data watches, then child watches of the path, then child watches of the parent', () => {
     const events: string[] = []
     const listener = (name: string, sessionId: bigint) =>

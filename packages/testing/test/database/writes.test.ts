@@ -50,40 +50,6 @@ describe('What is refused', () => {
 })
 
 describe('Outstanding changes', () => {
-  test('count: what is prepared behind a create sees its node', () => {
-    const server = new Server()
-    server.prepare(client.request('create', creating('/a')))
-    server.prepare(client.request('create', creating('/a')))
-    server.prepare(client.request('create', creating('/a/b')))
-    server.prepare(remove('/a'))
-    server.prepare(setData('/a', 0))
-    server.prepare(setData('/a', 0))
-    server.prepare(remove('/a/b'))
-    server.prepare(remove('/a', 1))
-    server.prepare(setData('/a'))
-    expect(server.commit().map((answer) => answer?.err)).toEqual([
-      0,
-      ErrorCode.NodeExists,
-      0,
-      ErrorCode.NotEmpty,
-      0,
-      ErrorCode.BadVersion,
-      0,
-      0,
-      ErrorCode.NoNode,
-    ])
-  })
-
-  test('count: pipelined sequential nodes get numbers one after the other', () => {
-    const server = new Server().make('/p')
-    for (const _ of 'abc') server.prepare(client.request('create', creating('/p/n-', CreateMode.EPHEMERAL_SEQUENTIAL)))
-    expect(server.commit().map((answer) => answer?.response)).toEqual([
-      { path: '/p/n-0000000000' },
-      { path: '/p/n-0000000001' },
-      { path: '/p/n-0000000002' },
-    ])
-  })
-
   test('do not count for ACLs: until a new one is applied, the old one rules', () => {
     const server = new Server().make('/a')
     server.prepare(setACL('/a', [acl(Perms.READ, 'world', 'anyone')]))

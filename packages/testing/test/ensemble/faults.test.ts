@@ -141,19 +141,6 @@ describe('Election', () => {
     expect(world.now - electedAt).toBeLessThanOrEqual(T + TICK)
   })
 
-  it('Election closes the connections of all members, whose sessions go on elsewhere', () => {
-    const world = World.ready()
-    const clients = world.ensemble.members.map((member) => world.client(member))
-    world.leader.kill()
-    world.run(10)
-    expect(clients.map(({ state }) => state)).toEqual(['closed', 'closed', 'closed'])
-    world.runUntil(() => world.ensemble.leader !== undefined)
-    const resumed = clients.map((client) => client.resume(world.leader))
-    world.run()
-    expect(resumed.map(({ state }) => state)).toEqual(['established', 'established', 'established'])
-    expect(resumed[0]!.create('/a').async().err).toBe(0)
-  })
-
   it('Election keeps a proposal that only its winner has accepted', () => {
     const world = World.ready()
     const [first, second] = world.followers
@@ -187,20 +174,6 @@ describe('Election', () => {
 })
 
 describe('Member.kill', () => {
-  it('Member.kill loses nothing that is on disk: the member catches up when it comes back', () => {
-    const world = World.ready()
-    const [follower] = world.followers
-    const client = world.client(world.leader, 20 * TICK)
-    client.create('/before').async()
-    follower!.kill()
-    expect(follower!.role).toBe('down')
-    for (let i = 0; i < 10; i++) client.create(`/while-${i}`).async()
-    follower!.restart()
-    world.runUntil(isWhole(world))
-    expect(treeOf(follower!)).toBe(treeOf(world.leader))
-    expect(client.state).toBe('established')
-  })
-
   it('Member.kill and a long absence end in a snapshot', () => {
     const world = World.ready()
     const [follower] = world.followers

@@ -43,29 +43,6 @@ describe('Ensemble', () => {
     expect(has(world.leader, '/alone')).toBe(false)
   })
 
-  it('Ensemble gives a refused write a zxid too', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    const { zxid } = client.create('/a').async()
-    expect(client.create('/a').async()).toMatchObject({ err: ErrorCode.NodeExists, zxid: zxid + 1n })
-    expect(client.create('/b').async().zxid).toBe(zxid + 2n)
-  })
-
-  it('Ensemble answers the requests of a session in order, reads behind its writes', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    client.create('/a').get('/a').ping().create('/a/b').sync().get('/a/b')
-    world.run()
-    expect(client.replies.map(({ op, err }) => [op, err])).toEqual([
-      ['create', 0],
-      ['getData', 0],
-      ['ping', 0],
-      ['create', 0],
-      ['sync', 0],
-      ['getData', 0],
-    ])
-  })
-
   it('Ensemble lets other sessions read on while one waits for its write', () => {
     const world = World.ready()
     const [follower] = world.followers

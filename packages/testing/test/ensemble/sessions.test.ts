@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ErrorCode, has, T, TICK, World } from './support/world.ts'
+import { has, T, TICK, World } from './support/world.ts'
 
 describe('SessionTracker', () => {
   it.each([0, 1, 250, 999])(
@@ -16,25 +16,6 @@ describe('SessionTracker', () => {
       expect(client).toMatchObject({ state: 'closed', closedAt: world.now })
     },
   )
-
-  it('SessionTracker lets a session live for as long as pings come', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    client.create('/e', { flags: 1 }).async()
-    world.keepAlive(client, () => world.now > 60_000)
-    world.run(60_000)
-    expect(has(world.leader, '/e')).toBe(true)
-    world.run(T + 2 * TICK)
-    expect(has(world.leader, '/e')).toBe(false)
-    expect(client.state).toBe('closed')
-  })
-
-  it('SessionTracker brings timeouts into the limits of the server', () => {
-    const world = new World(1)
-    expect(world.client(world.leader, 10).timeOut).toBe(2 * TICK)
-    expect(world.client(world.leader, -1).timeOut).toBe(2 * TICK)
-    expect(world.client(world.leader, 10 ** 9).timeOut).toBe(20 * TICK)
-  })
 
   it("SessionTracker gets the touches of a follower's clients when the follower answers the next ping", () => {
     const world = World.ready()
@@ -105,61 +86,6 @@ describe('Sessions', () => {
     expect(after.expiresAt).toBeGreaterThan(before.expiresAt)
   })
 
-  it('Sessions have expired for a client with a wrong password, or without a session', () => {
-    const world = World.ready()
-    const client = world.client(world.leader)
-    client.passwd = new Uint8Array(16)
-    for (const member of world.ensemble.members) {
-      const stranger = client.resume(member)
-      world.runUntil(() => stranger.state !== 'connecting')
-      expect(stranger).toMatchObject({ state: 'expired', closedAt: world.now })
-    }
-    const [follower] = world.followers
-    client.sessionId = 0x7777n
-    const unknown = client.resume(follower!)
-    world.runUntil(() => unknown.state !== 'connecting')
-    expect(unknown.state).toBe('expired')
-  })
-
-  it('Sessions leave their old connection at the same member at once', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    const resumed = client.resume(world.followers[0]!)
-    expect(client.state).toBe('closed')
-    world.run()
-    expect(resumed.state).toBe('established')
-  })
-
-  it('Sessions leave their old connection at another member with its next write', () => {
-    const world = World.ready()
-    const [first, second] = world.followers
-    const client = world.client(first!)
-    const resumed = client.resume(second!)
-    world.runUntil(() => resumed.state === 'established')
-    // A follower knows nothing of it.
-    expect(
-      client
-        .ping()
-        .get('/')
-        .replies.map(({ err }) => err),
-    ).toEqual([0, 0])
-    client.create('/late')
-    world.run()
-    expect(client.state).toBe('closed')
-    expect(client.replies).toHaveLength(2)
-    expect(resumed.create('/a').async().err).toBe(0)
-    expect(has(world.leader, '/late')).toBe(false)
-  })
-
-  it('Sessions that have left the leader are closed there with the next request of any kind', () => {
-    const world = World.ready()
-    const client = world.client(world.leader)
-    expect(world.ensemble.sessions.move(client.sessionId, world.followers[0]!.name)).toBe(true)
-    client.ping()
-    world.run()
-    expect(client).toMatchObject({ state: 'closed', replies: [] })
-  })
-
   it('Sessions can be moved by an operator, so that the next multi closes the connection', () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
@@ -217,30 +143,6 @@ describe('Sessions', () => {
     expect(there.state).toBe('closed')
     expect(has(world.leader, '/there')).toBe(false)
   })
-
-  it('Sessions are closed by their client, with what goes with them', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    client.create('/e', { flags: 1 }).send('closeSession', undefined)
-    world.run()
-    expect(client.replies.map(({ op, err }) => [op, err])).toEqual([
-      ['create', 0],
-      ['closeSession', 0],
-    ])
-    expect(client.state).toBe('closed')
-    expect(world.ensemble.members.some((member) => has(member, '/e'))).toBe(false)
-  })
-
-  it('Sessions are refused by a member that has seen less than their client', () => {
-    const world = World.ready()
-    const ahead = (world.leader.tree.lastProcessedZxid & ~0xffffffffn) + 77n
-    for (const member of world.ensemble.members) {
-      const { sessionId, passwd } = world.client(member)
-      expect(world.client(member).resume(member).connect({ sessionId, passwd, lastZxidSeen: ahead }).state).toBe(
-        'closed',
-      )
-    }
-  })
 })
 
 describe('ZooKeeperServer', () => {
@@ -258,23 +160,5 @@ describe('ZooKeeperServer', () => {
     expect(watcher.events).toEqual([])
     world.run(300)
     expect(watcher.events).toEqual([{ type: 'NodeDataChanged', path: '/a' }])
-  })
-
-  it('ZooKeeperServer forgets watches with their connection', () => {
-    const world = World.ready()
-    const [follower] = world.followers
-    const watcher = world.client(follower!)
-    watcher.send('exists', { path: '/a', watch: true })
-    expect(follower!.tree.watchCount).toBe(1)
-    follower!.disconnected(watcher)
-    expect(follower!.tree.watchCount).toBe(0)
-  })
-
-  it('ZooKeeperServer answers an unknown request -6, and closes the connection', () => {
-    const world = World.ready()
-    const client = world.client(world.followers[0]!)
-    // Marks what failed: no client requests it.
-    client.send('error', undefined)
-    expect(client).toMatchObject({ state: 'closed', lastReply: { err: ErrorCode.Unimplemented, zxid: -1n } })
   })
 })
