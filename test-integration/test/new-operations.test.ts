@@ -69,26 +69,6 @@ function claims(open: NewClient): void {
     expect(await zk.multiRead([])).toEqual([])
   })
 
-  test('ZooKeeper.getEphemerals lists the nodes of this session, by the prefix of their paths', async () => {
-    const zk = await open()
-    await zk.create('/a')
-    for (const path of ['/a/one', '/a/other', '/b']) await zk.create(path, '', { mode: 'EPHEMERAL' })
-    expect((await zk.getEphemerals()).sort()).toEqual(['/a/one', '/a/other', '/b'])
-    expect((await zk.getEphemerals('/a')).sort()).toEqual(['/a/one', '/a/other'])
-    expect((await zk.getEphemerals('/a/o')).sort()).toEqual(['/a/one', '/a/other'])
-    expect(await zk.getEphemerals('/a/on')).toEqual(['/a/one'])
-    expect(await zk.getEphemerals('/none')).toEqual([])
-  })
-
-  test('ZooKeeper.getAllChildrenNumber counts at any depth', async () => {
-    const zk = await open()
-    for (const path of ['/a', '/a/b', '/a/b/c', '/ab']) await zk.create(path)
-    expect(await zk.getAllChildrenNumber('/')).toBe(4)
-    expect(await zk.getAllChildrenNumber('/a')).toBe(2)
-    expect(await zk.getAllChildrenNumber('/a/b/c')).toBe(0)
-    expect(await refusal(zk.getAllChildrenNumber('/none'))).toMatchObject({ code: 'NoNode', path: '/none' })
-  })
-
   test('ZooKeeper.whoAmI returns names, and no secrets', async () => {
     const zk = await open()
     const [address, ...none] = await zk.whoAmI()

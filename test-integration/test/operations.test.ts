@@ -45,67 +45,6 @@ describeEnsemble('operations', (ensemble) => {
       expect(await zk.getData('/node')).toEqual({ data: new TextEncoder().encode('text'), stat })
     })
 
-    test('ZooKeeper.create accepts every mode and returns the ephemeral owner', async () => {
-      const zk = await newClient(ensemble)
-      const owner = async (mode: 'PERSISTENT' | 'EPHEMERAL' | 'CONTAINER'): Promise<bigint> =>
-        (await zk.create(`/${mode}`, '', { mode })).stat.ephemeralOwner
-      expect(await owner('PERSISTENT')).toBe(0n)
-      expect(await owner('EPHEMERAL')).toBe(zk.session.id)
-      // Servers hide their own mark of a container from clients (DataNode.getClientEphemeralOwner).
-      expect(await owner('CONTAINER')).toBe(0n)
-    })
-
-    test('ZooKeeper.create numbers sequential nodes by the count of children ever created', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/queue')
-      const create = async (name: string, mode: 'PERSISTENT_SEQUENTIAL' | 'EPHEMERAL_SEQUENTIAL' | 'PERSISTENT') =>
-        (await zk.create(`/queue/${name}`, '', { mode })).path
-      expect(await create('a-', 'PERSISTENT_SEQUENTIAL')).toBe('/queue/a-0000000000')
-      expect(await create('b-', 'EPHEMERAL_SEQUENTIAL')).toBe('/queue/b-0000000001')
-      await zk.delete('/queue/b-0000000001')
-      expect(await create('plain', 'PERSISTENT')).toBe('/queue/plain')
-      expect(await create('', 'EPHEMERAL_SEQUENTIAL')).toBe('/queue/0000000003')
-      const { stat } = await zk.getChildren('/queue')
-      // Creations and deletions.
-      expect(stat).toMatchObject({ numChildren: 3, cversion: 5 })
-      expect((await zk.exists('/queue/0000000003'))?.ephemeralOwner).toBe(zk.session.id)
-      expect((await zk.exists('/queue/a-0000000000'))?.ephemeralOwner).toBe(0n)
-    })
-
-    test('ZooKeeper.create of a sequential "/" makes a child of the chroot', async () => {
-      const zk = await newClient(ensemble)
-      const { path } = await zk.create('/', '', { mode: 'PERSISTENT_SEQUENTIAL' })
-      expect(path).toBe('/0000000000')
-      expect((await zk.getChildren('/')).children).toEqual(['0000000000'])
-    })
-
-    test('ZooKeeper.create makes a container, which the servers remove once it is empty again', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/container', '', { mode: 'CONTAINER' })
-      await zk.create('/container/child')
-      await zk.delete('/container/child')
-      await until('the deletion of the container', async () => (await zk.exists('/container')) === undefined)
-    })
-
-    test('ZooKeeper.create fails with the error for its cause', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
-      const error = await refusal(zk.create('/node'))
-      expect(error).toMatchObject({
-        code: 'NodeExists',
-        number: -110,
-        op: 'create',
-        path: '/node',
-        outcomeUnknown: false,
-      })
-      expect(error.sessionId).toBe(zk.session.id)
-      expect(error.server).toBe(zk.session.connection?.server)
-      await expect(zk.create('/missing/node')).rejects.toMatchObject({ code: 'NoNode', path: '/missing/node' })
-      await expect(zk.create('/ephemeral/node')).rejects.toMatchObject({ code: 'NoChildrenForEphemerals' })
-      await expect(zk.create('/node', '', { mode: 'CONTAINER' })).rejects.toMatchObject({ code: 'NodeExists' })
-    })
-
     test('ZooKeeper.close deletes an ephemeral node at once', async () => {
       const chroot = await newChroot(ensemble)
       const [owner, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
@@ -120,77 +59,9 @@ describeEnsemble('operations', (ensemble) => {
       expect(await changed).toMatchObject({ type: 'NodeDeleted', path: '/ephemeral' })
       expect(await other.exists('/persistent')).toBeDefined()
     })
-
-    test('ZooKeeper.create makes an ephemeral node that outlives its connection', async () => {
-      const chroot = await newChroot(ensemble)
-      const proxy = await newProxy(ensemble.nodes[0]!)
-      const zk = await newClient(ensemble, { chroot, servers: [proxy] })
-      const { id } = zk.session
-      const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
-      const { connection } = zk.session
-      proxy.cut()
-      expect(await zk.exists('/ephemeral')).toEqual(stat)
-      expect(zk.session.connection).not.toBe(connection)
-      expect(zk.session.id).toBe(id)
-    })
-  })
-
-  describe('ZooKeeper.delete', () => {
-    test('ZooKeeper.delete removes the node, and updates the Stat of its parent', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/parent')
-      const { stat: child } = await zk.create('/parent/child')
-      const before = await zk.exists('/parent')
-      expect(before).toMatchObject({ numChildren: 1, cversion: 1, pzxid: child.czxid })
-      expect(await zk.delete('/parent/child')).toBeUndefined()
-      expect(await zk.exists('/parent/child')).toBeUndefined()
-      const after = (await zk.exists('/parent'))!
-      expect(after).toEqual({ ...before, numChildren: 0, cversion: 2, pzxid: after.pzxid })
-      expect(after.pzxid).toBeGreaterThan(child.czxid)
-    })
-
-    test('ZooKeeper.delete fails for a node that is not empty, missing, or of another version', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/parent')
-      await zk.create('/parent/child')
-      await zk.setData('/parent', 'changed')
-      await expect(zk.delete('/parent')).rejects.toMatchObject({ code: 'NotEmpty', number: -111, op: 'delete' })
-      await expect(zk.delete('/missing')).rejects.toMatchObject({ code: 'NoNode', number: -101, path: '/missing' })
-      await zk.delete('/parent/child', { version: 0 })
-      await expect(zk.delete('/parent', { version: 0 })).rejects.toMatchObject({ code: 'BadVersion', number: -103 })
-      await zk.delete('/parent', { version: 1 })
-      expect(await zk.exists('/parent')).toBeUndefined()
-    })
   })
 
   describe('ZooKeeper.getData', () => {
-    test('ZooKeeper.setData replaces the data and counts the versions', async () => {
-      const zk = await newClient(ensemble)
-      const { stat: created } = await zk.create('/node', 'one')
-      const changed = await zk.setData('/node', new Uint8Array([0, 255, 128]))
-      expect(changed).toEqual({ ...created, version: 1, dataLength: 3, mzxid: changed.mzxid, mtime: changed.mtime })
-      expect(changed.mzxid).toBeGreaterThan(created.mzxid)
-      expect(changed.mtime).toBeGreaterThanOrEqual(created.mtime)
-      expect(await zk.getData('/node')).toEqual({ data: new Uint8Array([0, 255, 128]), stat: changed })
-
-      expect(await zk.setData('/node', '', { version: 1 })).toMatchObject({ version: 2, dataLength: 0 })
-      await expect(zk.setData('/node', 'late', { version: 1 })).rejects.toMatchObject({ code: 'BadVersion' })
-      await expect(zk.setData('/missing', '')).rejects.toMatchObject({ code: 'NoNode', op: 'setData' })
-      await expect(zk.getData('/missing')).rejects.toMatchObject({ code: 'NoNode', op: 'getData' })
-      expect((await zk.getData('/node')).stat.version).toBe(2)
-    })
-
-    test('ZooKeeper.getData returns a Uint8Array with its own buffer, empty for a node without data', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/empty')
-      await zk.create('/full', 'text')
-      const { data: empty, stat } = await zk.getData('/empty')
-      expect([empty, stat.dataLength]).toEqual([new Uint8Array(0), 0])
-      const { data } = await zk.getData('/full')
-      expect(data.constructor).toBe(Uint8Array)
-      expect(data.buffer.byteLength).toBe(4)
-    })
-
     test.each(['leader', 'follower'] as const)(
       'ZooKeeper.setData accepts data that just fits into maxRequestSize, through the %s (W26)',
       async (mode) => {
@@ -229,17 +100,6 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.getChildren', () => {
-    test('ZooKeeper.getChildren returns names, and the Stat of the parent', async () => {
-      const zk = await newClient(ensemble)
-      const { stat: created } = await zk.create('/parent', 'data')
-      expect(await zk.getChildren('/parent')).toEqual({ children: [], stat: created })
-      const children = await Promise.all(['c', 'a', 'b'].map((name) => zk.create(`/parent/${name}`)))
-      const { children: names, stat } = await zk.getChildren('/parent')
-      expect(names.sort()).toEqual(['a', 'b', 'c'])
-      expect(stat).toEqual({ ...created, numChildren: 3, cversion: 3, pzxid: children[2]!.stat.czxid })
-      await expect(zk.getChildren('/missing')).rejects.toMatchObject({ code: 'NoNode', op: 'getChildren' })
-    })
-
     test('ZooKeeper.getChildren returns many children', async () => {
       const zk = await newClient(ensemble)
       const names = Array.from({ length: 2_000 }, (_, index) => `child-${index}`)
@@ -248,16 +108,6 @@ describeEnsemble('operations', (ensemble) => {
       const { children, stat } = await zk.getChildren('/parent')
       expect(new Set(children)).toEqual(new Set(names))
       expect(stat.numChildren).toBe(2_000)
-    })
-  })
-
-  describe('ZooKeeper.exists', () => {
-    test('ZooKeeper.exists returns the Stat, undefined for a missing node', async () => {
-      const zk = await newClient(ensemble)
-      const { stat } = await zk.create('/node', 'data')
-      expect(await zk.exists('/node')).toEqual(stat)
-      expect(await zk.exists('/missing')).toBeUndefined()
-      expect(await zk.exists('/missing/below')).toBeUndefined()
     })
   })
 
@@ -277,21 +127,6 @@ describeEnsemble('operations', (ensemble) => {
       expect(await zk.getACL('/node')).toEqual({ acl, stat: changed })
       await expect(zk.setACL('/node', OPEN_ACL_UNSAFE, { version: 0 })).rejects.toMatchObject({ code: 'BadVersion' })
       await expect(zk.setData('/node', '')).rejects.toMatchObject({ code: 'NoAuth', number: -102, op: 'setData' })
-    })
-
-    test('ZooKeeper.setACL fails for an invalid ACL, and for a missing node', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      const withId = (scheme: string, id: string): ACL[] => [{ perms: Perms.ALL, id: { scheme, id } }]
-      for (const acl of [withId('unheard-of', 'x'), withId('digest', 'no colon'), withId('ip', 'not an address')]) {
-        await expect(zk.setACL('/node', acl)).rejects.toMatchObject({ code: 'InvalidACL', number: -114, op: 'setACL' })
-        await expect(zk.create('/other', '', { acl })).rejects.toMatchObject({ code: 'InvalidACL', op: 'create' })
-      }
-      // "auth" stands for the identities of the session, and it has none.
-      await expect(zk.setACL('/node', CREATOR_ALL_ACL)).rejects.toMatchObject({ code: 'InvalidACL' })
-      await expect(zk.setACL('/missing', OPEN_ACL_UNSAFE)).rejects.toMatchObject({ code: 'NoNode', op: 'setACL' })
-      await expect(zk.getACL('/missing')).rejects.toMatchObject({ code: 'NoNode', op: 'getACL' })
-      expect((await zk.getACL('/node')).stat.aversion).toBe(0)
     })
   })
 
@@ -376,11 +211,6 @@ describeEnsemble('operations', (ensemble) => {
         expect(reads).toEqual(readers.map(() => String(count)))
       }
     })
-
-    test('ZooKeeper.sync accepts a path that does not exist', async () => {
-      const zk = await newClient(ensemble)
-      expect(await zk.sync('/missing')).toBeUndefined()
-    })
   })
 
   describe('ZooKeeper.multi', () => {
@@ -435,42 +265,6 @@ describeEnsemble('operations', (ensemble) => {
       expect(text((await zk.getData('/node')).data)).toBe('data')
       expect((await zk.exists('/node'))?.version).toBe(0)
     })
-
-    test.each([
-      ['NoNode', () => op.delete('/missing')],
-      ['NoNode', () => op.check('/missing')],
-      ['NoNode', () => op.setData('/missing', '')],
-      ['NodeExists', () => op.create('/node')],
-      ['NodeExists', () => op.create('/node', '', { mode: 'CONTAINER' })],
-      ['NotEmpty', () => op.delete('/node')],
-      ['NoChildrenForEphemerals', () => op.create('/ephemeral/child')],
-      ['InvalidACL', () => op.create('/other', '', { acl: CREATOR_ALL_ACL })],
-    ] as const)('ZooKeeper.multi fails with %s as the operation alone would', async (code, makeOp) => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      await zk.create('/node/child')
-      await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
-      const last = makeOp()
-      const error = await refusal(zk.multi([op.check('/node'), last]))
-      expect(error).toMatchObject({ code, index: 1, path: last.path, results: ['Ok', code] })
-    })
-
-    test('ZooKeeper.multi without operations succeeds', async () => {
-      const zk = await newClient(ensemble)
-      expect(await zk.multi([])).toEqual([])
-    })
-
-    test('ZooKeeper.multi sees the changes of its earlier operations', async () => {
-      const zk = await newClient(ensemble)
-      await zk.multi([
-        op.create('/a'),
-        op.check('/a', { version: 0 }),
-        op.setData('/a', 'x'),
-        op.check('/a', { version: 1 }),
-        op.delete('/a'),
-      ])
-      expect(await zk.exists('/a')).toBeUndefined()
-    })
   })
 
   describe('ZooKeeper.removeWatches', () => {
@@ -497,17 +291,6 @@ describeEnsemble('operations', (ensemble) => {
       await zk.removeWatches('/missing')
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
       await expect(zk.removeWatches('/node')).rejects.toMatchObject({ code: 'NoWatcher', path: '/node' })
-    })
-
-    test('ZooKeeper.removeWatches of one kind leaves the other on the server', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      const data = await zk.getDataAndWatch('/node')
-      await zk.getChildrenAndWatch('/node')
-      await zk.removeWatches('/node', 'Children')
-      await zk.setData('/node', 'changed')
-      expect(await data.changed).toMatchObject({ type: 'NodeDataChanged', path: '/node' })
-      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
     })
   })
 
@@ -543,61 +326,9 @@ describeEnsemble('operations', (ensemble) => {
       await Promise.all(['/node', '/a/b', '/a/c'].map((path) => zk.delete(path)))
       await until('the deletion of the chroot', async () => (await zk.exists('/')) === undefined)
     })
-
-    test('ZooKeeper.ensurePath creates the chroot and what is below it as persistent nodes', async () => {
-      const zk = await newClient(ensemble, { chroot: `${await newChroot(ensemble)}/not/there` })
-      await expect(zk.create('/node')).rejects.toThrow('the chroot')
-      await Promise.all([zk.ensurePath('/a'), zk.ensurePath('/a'), zk.ensurePath('/')])
-      // A container has another owner.
-      const owners = await Promise.all(['/', '/a'].map((path) => zk.exists(path)))
-      expect(owners.map((stat) => stat?.ephemeralOwner)).toEqual([0n, 0n])
-    })
-
-    test('ZooKeeper.ensureContainer fails with the reason why it could not create the node', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
-      await zk.create('/closed', '', { acl: READ_ACL_UNSAFE })
-      await expect(zk.ensureContainer('/ephemeral/a')).rejects.toMatchObject({ code: 'NoChildrenForEphemerals' })
-      await expect(zk.ensureContainer('/closed/a/b')).rejects.toMatchObject({ code: 'NoAuth' })
-      // The root of the tree exists already, and no client may create one.
-      const whole = await newClient(ensemble, { chroot: '/' })
-      await whole.ensureContainer('/')
-    })
-
-    test.each([
-      '/ä',
-      '/ñandú/Ω',
-      '/日本語',
-      '/with blank',
-      '/ leading',
-      '/%2F',
-      '/100%',
-      '/a+b?c#d&e',
-      '/"quoted"',
-      '/é',
-    ])('ZooKeeper accepts the path %j', async (path) => {
-      const zk = await newClient(ensemble)
-      await zk.ensureContainer(path)
-      const { path: created } = await zk.create(`${path}/child-`, path, { mode: 'PERSISTENT_SEQUENTIAL' })
-      expect(created).toBe(`${path}/child-0000000000`)
-      expect(text((await zk.getData(created)).data)).toBe(path)
-      expect((await zk.getChildren(path)).children).toEqual(['child-0000000000'])
-      const { children } = await zk.getChildren(path.slice(0, path.lastIndexOf('/')) || '/')
-      expect(children).toEqual([path.slice(path.lastIndexOf('/') + 1)])
-    })
   })
 
   describe('connect', () => {
-    test.each([
-      ['a chroot after every server', (servers: string[]) => servers.map((server) => `${server}/app`).join(',')],
-      ['a chroot that ends with a slash', (servers: string[]) => `${servers.join(',')}/app/`],
-      ['a chroot with an empty name', (servers: string[]) => `${servers.join(',')}//app`],
-      ['a relative chroot', (servers: string[]) => `${servers.join(',')}/app/../other`],
-    ])('connect refuses %s', async (_, toConnectString) => {
-      const connectString = toConnectString(ensemble.connectString.split(','))
-      expect(await rejection(connect(connectString))).toBeInstanceOf(TypeError)
-    })
-
     test('connect rejects in time with what happened at each server when none answers', async () => {
       const ports = await freePorts(2)
       const silent = await newProxy(ensemble.nodes[0]!)
@@ -633,15 +364,6 @@ describeEnsemble('operations', (ensemble) => {
       silent.thaw()
       await until('the connection to close', async () => silent.connections === 0)
     })
-
-    test.each([
-      [900, 1_000],
-      [3_000, 3_000],
-      [60_000, 10_000],
-    ])('connect that requests %i ms gets a session timeout of %i ms', async (asked, given) => {
-      const zk = await newClient(ensemble, { sessionTimeout: asked })
-      expect(zk.session.timeout).toBe(given)
-    })
   })
 
   describe('ZooKeeper.close', () => {
@@ -673,13 +395,6 @@ describeEnsemble('operations', (ensemble) => {
       const other = await newClient(ensemble, { chroot })
       await caughtUp(other)
       expect((await other.getChildren('/')).children).toEqual(['a'])
-    })
-
-    test('ZooKeeper.close notifies callers that wait for an event that the session has ended', async () => {
-      const zk = await newClient(ensemble)
-      const { changed } = await zk.existsAndWatch('/missing')
-      await zk.close()
-      expect(await changed).toEqual({ type: 'SessionEnded', path: '/missing' })
     })
   })
 })

@@ -208,37 +208,6 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
     })
 
-    test('Lock.acquire survives that both its create and the search for its node get no reply', async () => {
-      const { proxy, zk } = await bothSides()
-      const lock = new Lock(zk, '/lock', { label: 'mine' })
-      const lost = Promise.all([proxy.loseReplyTo(create2), proxy.loseReplyTo(getChildren2)])
-      const held = await lock.acquire()
-      await lost
-      expect(await labels(lock)).toEqual(['mine'])
-      expect((await zk.exists(held.path))?.czxid).toBe(held.fencingToken)
-      expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(1)
-      await held.release()
-      expect(await labels(lock)).toEqual([])
-    })
-
-    test('Lock.acquire creates again when the create never arrived, and finds the second node when its reply is lost', async () => {
-      const { proxy, zk } = await bothSides()
-      const lock = new Lock(zk, '/lock', { label: 'mine' })
-      proxy.freeze('toServer')
-      const acquiring = lock.acquire()
-      await until('the create on its way', async () => proxy.requests.includes(create2))
-      proxy.cut()
-      const lost = proxy.loseReplyTo(create2)
-      proxy.thaw()
-      const held = await acquiring
-      await lost
-      expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(2)
-      expect(await labels(lock)).toEqual(['mine'])
-      expect((await zk.exists(held.path))?.ephemeralOwner).toBe(zk.session.id)
-      await held.release()
-      expect(await labels(lock)).toEqual([])
-    })
-
     test('Held.release whose delete gets no reply resolves when the node is gone (L13)', async () => {
       const { proxy, zk, other, chroot } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'mine' })
@@ -416,17 +385,6 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       expect(proxy.segments.slice(before)).toEqual([[getChildren2]])
       expect((await zk.getChildren('/lock')).stat).toEqual(stat)
       await held.release()
-    })
-
-    test('Lock.tryAcquire of a free lock is two round trips, and its holder is like any other', async () => {
-      const { proxy, zk } = await bothSides()
-      const lock = new Lock(zk, '/lock', { label: 'tried' })
-      const before = proxy.segments.length
-      const held = await lock.tryAcquire()
-      expect(proxy.segments.slice(before)).toEqual([[getChildren2], [create2, getChildren2]])
-      expect(held?.isHeld()).toBe(true)
-      expect(await labels(lock)).toEqual(['tried'])
-      await held?.release()
     })
 
     test('Lock.tryAcquire from many at once: one gets it, and the others leave no node (L38)', async () => {

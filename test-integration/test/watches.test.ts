@@ -65,46 +65,6 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: [], children: 1 })
     })
 
-    test('ZooKeeper notifies every watcher of a node of its deletion, each once, whatever it watches (V08)', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      const log = new WatchLog()
-      const anomalies = noteOddities()
-      log.note(await zk.getDataAndWatch('/node'))
-      log.note(await zk.existsAndWatch('/node'))
-      log.note(await zk.getChildrenAndWatch('/node'))
-      log.note(await zk.getDataAndWatch('/node'))
-      await zk.delete('/node')
-      await caughtUp(zk)
-      expect(log.take()).toEqual(Array.from({ length: 4 }, () => 'NodeDeleted /node'))
-      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
-      expect(anomalies).toEqual([])
-    })
-
-    test('ZooKeeper.getDataAndWatch of a missing node leaves no watch, as does getChildrenAndWatch (V10)', async () => {
-      const zk = await newClient(ensemble)
-      await expect(zk.getDataAndWatch('/missing')).rejects.toMatchObject({ code: 'NoNode' })
-      await expect(zk.getChildrenAndWatch('/missing')).rejects.toMatchObject({ code: 'NoNode' })
-      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
-      await expect(zk.removeWatches('/missing')).rejects.toMatchObject({ code: 'NoWatcher' })
-    })
-
-    test('Watched.changed resolves before the reply that shows the change, for a change of its own client', async () => {
-      const zk = await newClient(ensemble)
-      await zk.create('/node')
-      for (let round = 1; round <= 50; round++) {
-        const order: string[] = []
-        const { changed } = await zk.getDataAndWatch('/node')
-        void changed.then(() => order.push('changed'))
-        await Promise.all([
-          zk.exists('/node').then(() => order.push('before')),
-          zk.setData('/node', 'changed').then(() => order.push('set')),
-          zk.getData('/node').then(() => order.push('behind')),
-        ])
-        expect(order).toEqual(['before', 'changed', 'set', 'behind'])
-      }
-    })
-
     test('Watched.changed resolves before the reply that shows the change, for a change of another client', async () => {
       const chroot = await newChroot(ensemble)
       const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
@@ -160,28 +120,6 @@ describeEnsemble('watches', (ensemble) => {
       await child.unwatch()
       expect(log.take()).toEqual(['ChildWatchRemoved /node'])
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
-    })
-
-    test('Watched.unwatch of a node that does not exist removes the watch from the server', async () => {
-      const zk = await newClient(ensemble)
-      const watch = await zk.existsAndWatch('/missing')
-      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/missing'], children: 0 })
-      await watch.unwatch()
-      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
-    })
-
-    test('Watched.unwatch twice, or after the event, sends nothing to the server', async () => {
-      const proxy = await newProxy(ensemble.nodes[0]!)
-      const zk = await newClient(ensemble, { servers: [proxy] })
-      await zk.create('/node')
-      const watch = await zk.getDataAndWatch('/node')
-      await watch.unwatch()
-      const fired = await zk.getDataAndWatch('/node')
-      await zk.setData('/node', 'changed')
-      const before = proxy.requests.length
-      await Promise.all([watch.unwatch(), fired.unwatch()])
-      expect((await fired.changed).type).toBe('NodeDataChanged')
-      expect(proxy.requests.slice(before)).toEqual([])
     })
 
     test('ZooKeeper.getDataAndWatch that is aborted in flight leaves no watch (V11)', async () => {
