@@ -1,5 +1,5 @@
 // One session of several clients: one detaches it, the next resumes it; several chroots on it. At real servers.
-import { connect, ConnectError, KeeperError, Lock } from '@zk/recipes'
+import { connect, Lock } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 
@@ -41,29 +41,6 @@ describeEnsemble('A session that another client resumes', (ensemble) => {
       expect(await next.getEphemerals('/left')).toEqual([])
     }
     expect(ahead.isHeld()).toBe(true)
-  })
-
-  test('connect resumes no session at a server that is behind what the session has seen', async () => {
-    const first = await connect(ensemble.connectString)
-    const { stat } = await first.create('/seen', '', { mode: 'EPHEMERAL' })
-    const session = await first.detach()
-    expect(session.lastZxid).toBeGreaterThanOrEqual(stat.czxid)
-    const { id, passwd } = session
-    const options = { session: { id, passwd, lastZxid: 2n ** 62n }, connectTimeout: 1_000 }
-    await expect(connect(ensemble.connectString, options)).rejects.toBeInstanceOf(ConnectError)
-    await using next = await connect(ensemble.connectString, { session })
-    expect(await next.exists('/seen')).toEqual(stat)
-  })
-
-  test('connect fails with SessionExpired for a closed session, and for a wrong password', async () => {
-    const first = await connect(ensemble.connectString)
-    const { id, passwd } = await first.detach()
-    const wrong = connect(ensemble.connectString, { session: { id, passwd: passwd.map((byte) => byte ^ 1) } })
-    await expect(wrong).rejects.toSatisfy((error) => KeeperError.is(error, 'SessionExpired'))
-    const next = await connect(ensemble.connectString, { session: { id, passwd } })
-    await next.close()
-    const late = connect(ensemble.connectString, { session: { id, passwd } })
-    await expect(late).rejects.toSatisfy((error) => KeeperError.is(error, 'SessionExpired'))
   })
 
   test('ZooKeeper.withChroot shares the session: a lock on one path is visible on the other', async () => {

@@ -1,7 +1,7 @@
 // Stalls of the links of one member. All its holders are in the same stall, each at another moment of its own work.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Held, KeeperError, Lock, type ZooKeeper } from '@zk/recipes'
-import { Contest, type HolderOptions, type Recipe, type Rivals } from './rivals.ts'
+import { type Held, Lock, type ZooKeeper } from '@zk/recipes'
+import { Contest, type HolderOptions, type Recipe, type Rivals, whileExpired } from './rivals.ts'
 import type { Random } from '../../src/differential/random.ts'
 import type { EnsembleNode } from '../../src/ensemble/index.ts'
 import { machineTime } from '../../src/history/index.ts'
@@ -194,17 +194,6 @@ async function prepare(
     case 'election':
     case 'permit':
       return { ...contender, askedAt, act: () => rivals.acquire(zk) }
-  }
-}
-
-/** Repeats the attempt if its session has expired: happens on an overloaded machine. */
-async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!KeeperError.is(error, 'SessionExpired')) throw error
-    }
   }
 }
 

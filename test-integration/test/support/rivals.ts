@@ -3,6 +3,7 @@ import {
   connect,
   type Held,
   type HoldOptions,
+  KeeperError,
   Lock,
   type LockLostError,
   type LossReason,
@@ -121,6 +122,17 @@ export class Contest implements AsyncDisposable {
 export function authenticate(zk: ZooKeeper, every: number): void {
   const adding = setInterval(() => void zk.addAuth('digest', 'user:password').catch(() => {}), every)
   zk.session.signal.addEventListener('abort', () => clearInterval(adding), { once: true })
+}
+
+/** Repeats the attempt if its session has expired: happens on an overloaded machine. */
+export async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!KeeperError.is(error, 'SessionExpired')) throw error
+    }
+  }
 }
 
 /** The holder of a path and the contender waiting behind it. Times in ms, on the clock that both share. */
