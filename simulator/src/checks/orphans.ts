@@ -1,8 +1,6 @@
 import type { Check, Violation } from './check.ts'
 import { attemptsOf } from './attempts.ts'
-
-/** The true time of a commit is known in whole ms, by the leader's clock. */
-const ROUNDING = 1
+import { COMMIT_ROUNDING } from './times.ts'
 
 /**
  * I4: after `acquire` has settled without a grant, or `release` has settled, no node of the attempt stays. A release that
@@ -21,7 +19,7 @@ export const noOrphans: Check = (played) => {
     if (granted === undefined || released === undefined) return []
     if (released.error !== undefined || released.isSessionOver) return []
     const end = played.log.lives.get(granted.path)?.end
-    if (end !== undefined && end.at <= released.at + ROUNDING) return []
+    if (end !== undefined && end.at <= released.at + COMMIT_ROUNDING) return []
     return [
       { invariant: 'I4', at: released.at, what: `the release of ${granted.path} resolved, and the node was there` },
     ]

@@ -3,6 +3,7 @@ import { attemptsOf, killedClients } from './attempts.ts'
 import type { Played } from '../history/played.ts'
 import { longestTimeout } from '../scenario/scenario.ts'
 import type { Check, Violation } from './check.ts'
+import { latestEnd } from './times.ts'
 
 /** I10: an acquire that was aborted or timed out never holds. */
 export const refusedIsRefused: Check = (played) =>
@@ -23,10 +24,6 @@ export const lostIsLost: Check = (played) => {
   return violations
 }
 
-/** A timer may be late by its rounding, in ms; a clock by one percent. */
-const ROUNDING = 3
-const SLOWEST_CLOCK = 0.99
-
 /**
  * I12: every promise settles once, and in time. An attempt has one outcome. An acquire with a timeout or an aborted signal
  * rejects by then. A call that waits for servers only settles within the session timeout. It may be late by the time that its
@@ -34,7 +31,6 @@ const SLOWEST_CLOCK = 0.99
  */
 export const settledInTime: Check = (played) => {
   const killed = killedClients(played)
-  const stalls = played.scenario.faults.reduce((sum, { fault }) => sum + (fault.type === 'stall' ? fault.for : 0), 0)
   const unexpected = played.history.flatMap((each): Violation[] =>
     each.type === 'unexpected' ? [{ invariant: 'I12', at: each.at, what: each.what }] : [],
   )
@@ -48,7 +44,7 @@ export const settledInTime: Check = (played) => {
       if (refused?.why === 'error' && !mayFail(played, task, refused.error)) return wrong(`failed: ${refused.error}`)
       const timeout = waitsForServersOnly(task.how, task.timeout) ? longestGranted(played) : task.timeout
       const limit = Math.min(timeout ?? Infinity, task.abortAfter ?? Infinity)
-      const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
+      const by = latestEnd(played, at, limit)
       const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
       return settled > by ? wrong(`settled ${settled - by} ms too late`) : []
     },

@@ -9,12 +9,10 @@ import type { ClientPlan, Scenario } from '../scenario/scenario.ts'
 import { killedClients } from '../checks/attempts.ts'
 import type { Check, InvariantId, Violation } from '../checks/check.ts'
 import { nothingLeft } from '../checks/orphans.ts'
+import { COMMIT_ROUNDING, latestEnd } from '../checks/times.ts'
 
 type Passed = Extract<Recorded, { type: 'passed' }>
 type Call = Extract<Recorded, { type: 'passing' }> & { readonly passed: Passed | undefined }
-
-/** The true time of a commit is known in whole ms, by the leader's clock. */
-const ROUNDING = 1
 
 /** A time in which the barrier was closed, as the log of the ensemble shows it. */
 interface Closed {
@@ -32,7 +30,7 @@ export const passedWhileOpen: Check = (played) => {
   const closed = closedTimes(played)
   return callsOf(played).flatMap(({ what, at, passed }): Violation[] => {
     if (passed?.outcome.how !== 'resolved') return []
-    const [from, until] = [at - ROUNDING, passed.at + ROUNDING]
+    const [from, until] = [at - COMMIT_ROUNDING, passed.at + COMMIT_ROUNDING]
     const overlapping = closed.filter((each) => each.from <= until && each.until >= from)
     const wasOpen = !overlapping.some((each) => each.known < from && each.until > until)
     const isRight = what === 'set' ? overlapping.length > 0 : wasOpen
@@ -54,7 +52,7 @@ export const openedOnce: Check = (played) => {
     if (what !== 'wait' || killed.has(client) || !isUnheard) return []
     const late = expiry(played)
     const [from, until] = [Math.max(at, played.calmAt), (passed?.at ?? played.end.at) - late]
-    const wasClosed = until <= from || closed.some((each) => each.from <= from + ROUNDING && each.until >= until)
+    const wasClosed = until <= from || closed.some((each) => each.from <= from + COMMIT_ROUNDING && each.until >= until)
     return wasClosed ? [] : [{ invariant: 'B2', at: passed?.at ?? played.end.at, what: `client ${client} waited on` }]
   })
   const removes = calls.filter(({ what }) => what === 'remove').length
@@ -77,13 +75,13 @@ export const insideTogether: Check = (played) => {
   return callsOf(played).flatMap(({ what, passed }): Violation[] => {
     if (what !== 'enter' || passed?.outcome.how !== 'resolved') return []
     const { value } = passed.outcome
-    const own = members.findLast(({ path, createdAt }) => path === value && createdAt <= passed.at + ROUNDING)
+    const own = members.findLast(({ path, createdAt }) => path === value && createdAt <= passed.at + COMMIT_ROUNDING)
     if (own === undefined) return [{ invariant: 'D1', at: passed.at, what: 'entered without a node' }]
     const size = sizeOf(played)
     // The number is highest right after a member has entered.
     const isMet = members.some(
       ({ czxid, createdAt }) =>
-        czxid >= own.czxid && createdAt <= passed.at + ROUNDING && countAt(members, czxid) >= size,
+        czxid >= own.czxid && createdAt <= passed.at + COMMIT_ROUNDING && countAt(members, czxid) >= size,
     )
     return isMet ? [] : [{ invariant: 'D1', at: passed.at, what: `${own.path} entered before ${size} were there` }]
   })
@@ -122,7 +120,7 @@ export const leftTogether: Check = (played) => {
     if (what !== 'leave' || passed?.outcome.how !== 'resolved') return []
     const endOf = (path: string) => played.log.lives.get(path)?.end?.at ?? Infinity
     const stayed = entered.filter(
-      (each) => each.path !== path && each.at < at && endOf(each.path) > passed.at + ROUNDING,
+      (each) => each.path !== path && each.at < at && endOf(each.path) > passed.at + COMMIT_ROUNDING,
     )
     return stayed.map(({ path }) => ({
       invariant: 'D2',
@@ -154,27 +152,22 @@ export const departures: Check = (played) => {
   })
 }
 
-/** A timer may be late by its rounding, in ms; a clock by one percent. */
-const TIMER = 3
-const SLOWEST_CLOCK = 0.99
 const CAUSES = /BarrierTimeout|RequestTimeout|SessionExpired|Closed/
 /** A member that leaves may find that its node was deleted. */
 const CAUSES_OF_LEAVE = /NoNode/
 
 /** B3, D3: every call settles within its time, and fails only with a cause. It may be late by the time that processes stood still. */
 export function callsInTime(invariant: InvariantId): Check {
-  return (played) => {
-    const stalls = played.scenario.faults.reduce((sum, { fault }) => sum + (fault.type === 'stall' ? fault.for : 0), 0)
-    return callsOf(played).flatMap(({ what, at, within, passed }): Violation[] => {
+  return (played) =>
+    callsOf(played).flatMap(({ what, at, within, passed }): Violation[] => {
       if (passed === undefined) return []
-      const late = passed.at - (at + within / SLOWEST_CLOCK + TIMER + stalls)
+      const late = passed.at - latestEnd(played, at, within)
       if (late > 0) return [{ invariant, at: passed.at, what: `${what} settled ${late} ms too late` }]
       const { outcome } = passed
       if (outcome.how !== 'rejected' || CAUSES.test(outcome.error)) return []
       if (what === 'leave' && CAUSES_OF_LEAVE.test(outcome.error)) return []
       return [{ invariant, at: passed.at, what: `${what} failed: ${outcome.error}` }]
     })
-  }
 }
 
 function callsOf({ history }: Played): Call[] {
@@ -210,7 +203,7 @@ function closedTimes(played: Played): Closed[] {
   const sets = callsOf(played).filter(({ what }) => what === 'set')
   const known = (from: number) => {
     const confirmed = sets.flatMap(({ at, passed }) =>
-      at <= from + ROUNDING && (passed?.at ?? Infinity) >= from ? [toldAt(passed)] : [],
+      at <= from + COMMIT_ROUNDING && (passed?.at ?? Infinity) >= from ? [toldAt(passed)] : [],
     )
     // The client that had it closed may have given up long before.
     return confirmed.length === 0 ? Infinity : Math.max(...confirmed)

@@ -6,6 +6,7 @@ import { PATH } from '../play/paths.ts'
 import type { Count } from '../history/steps.ts'
 import { killedClients } from '../checks/attempts.ts'
 import type { Check, Violation } from '../checks/check.ts'
+import { latestEnd } from '../checks/times.ts'
 
 type Counted = Extract<Recorded, { type: 'counted' }>
 
@@ -95,18 +96,13 @@ function resolvedIn({ session, counted }: CountCall): bigint | undefined {
   return counted?.session === session && counted.outcome.how === 'resolved' ? counted.outcome.value : undefined
 }
 
-/** A timer may be late by its rounding, in ms; a clock by one percent. */
-const ROUNDING = 3
-const SLOWEST_CLOCK = 0.99
-
 /** C4: every call settles within its time, and fails only with a cause. It may be late by the time that processes stood still. */
 export const countedInTime: Check = (played) => {
   const killed = killedClients(played)
-  const stalls = played.scenario.faults.reduce((sum, { fault }) => sum + (fault.type === 'stall' ? fault.for : 0), 0)
   return callsOf(played).flatMap(({ count, client, at, within, counted }): Violation[] => {
     const wrong = (what: string): Violation[] => [{ invariant: 'C4', at: counted?.at, what: `${count.how} ${what}` }]
     if (counted === undefined) return killed.has(client) ? [] : wrong(`of client ${client} came to no end`)
-    const late = counted.at - (at + within / SLOWEST_CLOCK + ROUNDING + stalls)
+    const late = counted.at - latestEnd(played, at, within)
     if (late > 0) return wrong(`settled ${late} ms too late`)
     const { outcome } = counted
     const mayFail = outcome.how !== 'rejected' || CAUSES.test(outcome.error)

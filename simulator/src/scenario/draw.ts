@@ -3,7 +3,7 @@ import { Random } from '@zk/testing/internal'
 import { drawnNames, workloadNamed, type WorkloadName } from '../recipes/index.ts'
 import type { Workload } from '../recipes/workload.ts'
 import type { FaultType } from './fault.ts'
-import { faultKinds, ofNames, type Shape } from './fault-kinds.ts'
+import { drawFault, drawSecond, ofNames, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -132,9 +132,9 @@ function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {
   const drawnTypes = Array.from({ length: random.between(1, MOST_TYPES) }, () => random.one(types))
   const storm = random.one([500, 2_000, 2_000, 5_000])
   const faults = Array.from({ length: random.between(0, MOST_FAULTS) }, () => {
-    const { draw, drawSecond } = faultKinds[random.one(drawnTypes)]
-    const first = { at: random.below(storm), fault: draw(random, shape) }
-    const second = drawSecond?.(random, first, shape)
+    const type = random.one(drawnTypes)
+    const first = { at: random.below(storm), fault: drawFault(random, type, shape) }
+    const second = drawSecond(random, first, shape)
     return second === undefined ? [first] : [first, second]
   }).flat()
   return faults.sort((one, other) => one.at - other.at)

@@ -136,6 +136,7 @@ export type AddressTarget = number | 'closed' | 'silent'
 /** Also a member with a port at which nothing listens, or with no port for clients. */
 export type ListedServer = AddressTarget | 'wrongPort' | 'noPort'
 export type FaultType = Fault['type']
+export type FaultOf<Type extends FaultType> = Extract<Fault, { type: Type }>
 
 /** The requests of recipes. `create` stands for all its variants. */
 export const faultyOps = [

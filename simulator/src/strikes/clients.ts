@@ -1,6 +1,6 @@
 // Faults of a client: of its network and its process.
-import type { ClientTarget, Way } from '../scenario/fault.ts'
-import { clientOf, type FaultOf, type Heal, linksOf, type Target } from './target.ts'
+import type { ClientTarget, FaultOf, Way } from '../scenario/fault.ts'
+import { clientOf, type Heal, linksOf, type Target } from './target.ts'
 
 export const reset = ({ client }: FaultOf<'reset'>, target: Target): undefined => {
   for (const link of linksOf(target, client)) link.reset()

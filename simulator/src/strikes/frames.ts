@@ -1,6 +1,7 @@
 // Faults of single requests and replies.
 import { ErrorCode } from '@zk/wire'
-import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
+import type { FaultOf } from '../scenario/fault.ts'
+import { clientOf, type Heal, type Target } from './target.ts'
 
 type FrameFault = FaultOf<
   'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage' | 'unknownError'

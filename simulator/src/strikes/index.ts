@@ -1,11 +1,12 @@
 // Carries out faults that are given as data.
-import type { Fault, FaultType } from '../scenario/fault.ts'
+import type { Operator } from '../play/operator.ts'
+import type { Fault, FaultOf, FaultType } from '../scenario/fault.ts'
 import * as clients from './clients.ts'
 import { scriptFault } from './frames.ts'
 import * as names from './names.ts'
 import * as oddServers from './odd-servers.ts'
 import * as members from './members.ts'
-import type { FaultOf, Heal, Strike, Target } from './target.ts'
+import type { Heal, Strike, Target } from './target.ts'
 
 const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   reset: clients.reset,
@@ -43,22 +44,18 @@ const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   unknownError: scriptFault,
   unknownEvent: oddServers.unknownEvent,
   mangle: oddServers.mangle,
-  deleteNode: ({ nth }, { operator }) => {
-    operator.deleteNode(nth)
+  deleteNode: order((operator, { nth }) => operator.deleteNode(nth)),
+  deleteParent: order((operator) => operator.deleteParent()),
+  presetCounter: order((operator, { to }) => operator.presetCounter(to)),
+  touch: order((operator) => operator.touch()),
+}
+
+/** The operator does it at once. */
+function order<Type extends FaultType>(give: (operator: Operator, fault: FaultOf<Type>) => void): Strike<Type> {
+  return (fault, { operator }) => {
+    give(operator, fault)
     return undefined
-  },
-  deleteParent: (_, { operator }) => {
-    operator.deleteParent()
-    return undefined
-  },
-  presetCounter: ({ to }, { operator }) => {
-    operator.presetCounter(to)
-    return undefined
-  },
-  touch: (_, { operator }) => {
-    operator.touch()
-    return undefined
-  },
+  }
 }
 
 /** Carries out the fault. The returned function, if any, ends it. */

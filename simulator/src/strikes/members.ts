@@ -1,7 +1,7 @@
 // Faults of a member of the ensemble, and of the network between members.
 import type { EnsembleModel } from '@zk/testing'
-import type { ClientTarget, MemberTarget } from '../scenario/fault.ts'
-import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
+import type { ClientTarget, FaultOf, MemberTarget } from '../scenario/fault.ts'
+import { clientOf, type Heal, type Target } from './target.ts'
 
 type Member = EnsembleModel['members'][number]
 

@@ -1,6 +1,7 @@
 // Faults of what a client is told of servers: of its look-ups, and of lists of servers.
 import { addressOf, listed } from '../play/addresses.ts'
-import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
+import type { FaultOf } from '../scenario/fault.ts'
+import { clientOf, type Heal, type Target } from './target.ts'
 
 const processOf = (target: Target, { client }: FaultOf<'failLookUp' | 'slowLookUp' | 'misdirect'>) =>
   target.clients[clientOf(target, client)]!.process

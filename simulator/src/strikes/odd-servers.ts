@@ -1,7 +1,8 @@
 // Faults as from a server that breaks the protocol, or is of a later release: the client receives bytes that the server did
 // not send.
 import { encodeMessage } from '@zk/wire'
-import { type FaultOf, linksOf, type Target } from './target.ts'
+import type { FaultOf } from '../scenario/fault.ts'
+import { linksOf, type Target } from './target.ts'
 
 /** A number that ZooKeeper has not assigned. */
 const UNKNOWN_TYPE = 99

@@ -3,7 +3,7 @@ import type { Link, Network, Resolver, SimProcess, World } from '@zk/testing/int
 import type { Recorder } from '../history/recorder.ts'
 import type { Operator } from '../play/operator.ts'
 import type { Participant } from '../play/participant.ts'
-import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
+import type { ClientTarget, FaultOf, FaultType } from '../scenario/fault.ts'
 
 export interface Client {
   readonly process: SimProcess
@@ -36,8 +36,6 @@ export function linksOf(target: Target, client: ClientTarget): Link[] {
 
 /** Ends a fault. */
 export type Heal = () => void
-
-export type FaultOf<Type extends FaultType> = Extract<Fault, { type: Type }>
 
 /** Carries out a fault. undefined if there is nothing to end, or no target. */
 export type Strike<Type extends FaultType> = (fault: FaultOf<Type>, target: Target) => Heal | undefined

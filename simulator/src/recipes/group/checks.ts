@@ -3,12 +3,11 @@ import type { LoggedTxn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import type { ListedMember } from '../../history/group.ts'
 import { executedParts, type Part } from '../../history/executed-parts.ts'
+import { perPlayed } from '../../history/per-played.ts'
 import type { Played } from '../../history/played.ts'
 import { PATH } from '../../play/paths.ts'
 import type { Check, InvariantId, Violation } from '../../checks/check.ts'
-
-/** The true time of a commit is known in whole ms, by the leader's clock. */
-const ROUNDING = 1
+import { COMMIT_ROUNDING } from '../../checks/times.ts'
 
 /** What a node of the group held, from one transaction until another. */
 interface Content {
@@ -127,13 +126,7 @@ function keyOf(members: readonly { readonly name: string; readonly czxid: bigint
     .join()
 }
 
-const logs = new WeakMap<Played, GroupLog>()
-
-function logOf(played: Played): GroupLog {
-  const known = logs.get(played) ?? new GroupLog(played.committed)
-  logs.set(played, known)
-  return known
-}
+const logOf = perPlayed(({ committed }) => new GroupLog(committed))
 
 /**
  * G1: when the storm is over, exactly the memberships that have not ended have a node, each with its last data, and every
@@ -150,7 +143,9 @@ const asItShallBe: Check = (played) => {
 const goneAfterLeave: Check = (played) =>
   played.history.flatMap((each): Violation[] => {
     if (each.type !== 'hasLeft' || each.error !== undefined || each.isSessionOver) return []
-    const left = livesOf(played, each.membership).filter(({ endedAt }) => (endedAt ?? Infinity) > each.at + ROUNDING)
+    const left = livesOf(played, each.membership).filter(
+      ({ endedAt }) => (endedAt ?? Infinity) > each.at + COMMIT_ROUNDING,
+    )
     return left.map(({ name }) =>
       violation('G2', each.at, `membership ${each.membership} has left, and ${name} is there`),
     )
@@ -168,7 +163,9 @@ const doneWhenResolved: Check = (played) =>
     if (each.type !== 'joined' && (each.type !== 'updated' || each.error !== undefined)) return []
     const least = each.type === 'joined' ? 0 : each.update
     const written = livesOf(played, each.membership).flatMap(({ contents }) => contents)
-    const isWritten = written.some(({ text, at }) => Number(text.split('.')[1]) >= least && at <= each.at + ROUNDING)
+    const isWritten = written.some(
+      ({ text, at }) => Number(text.split('.')[1]) >= least && at <= each.at + COMMIT_ROUNDING,
+    )
     return isWritten
       ? []
       : [violation('G4', each.at, `membership ${each.membership} resolved, and ${least} is not written`)]
@@ -188,7 +185,7 @@ const wholeLists: Check = (played) => {
     const before = last.get(client)
     const key = keyOf(members)
     const fits = (state: Names) =>
-      state.key === key && state.at <= at + ROUNDING && areOfThen(members, state.from, lives)
+      state.key === key && state.at <= at + COMMIT_ROUNDING && areOfThen(members, state.from, lives)
     const index = names.findIndex((state, place) => place >= (before?.index ?? 0) && fits(state))
     if (index === -1) {
       const isOld = names.some(fits)

@@ -3,12 +3,11 @@ import type { LoggedTxn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 import type { MirroredContent } from '../../history/mirror.ts'
 import { executedParts, type Part } from '../../history/executed-parts.ts'
-import type { Played } from '../../history/played.ts'
+import { perPlayed } from '../../history/per-played.ts'
 import { PATH } from '../../play/paths.ts'
 import type { Check, Violation } from '../../checks/check.ts'
+import { COMMIT_ROUNDING } from '../../checks/times.ts'
 
-/** The true time of a commit is known in whole ms, by the leader's clock. */
-const ROUNDING = 1
 const NEVER = 2n ** 63n
 
 /** What a node held, from one transaction until another. */
@@ -75,7 +74,7 @@ class TreeLog {
 
   /** Whether there was no such node at some time from this transaction on, until now. */
   wasAbsent(path: string, since: bigint, now: number): boolean {
-    const all = (this.contents.get(path) ?? []).filter(({ at }) => at <= now + ROUNDING)
+    const all = (this.contents.get(path) ?? []).filter(({ at }) => at <= now + COMMIT_ROUNDING)
     return !all.some(({ mzxid, until }, index) => {
       // Those that follow each other without a gap are one: a write, or a node that was made again in one transaction.
       const isThere = mzxid <= since && until > since
@@ -83,7 +82,7 @@ class TreeLog {
       let last = index
       while (all[last + 1]?.mzxid === all[last]!.until && all[last + 1]!.czxid === all[last]!.czxid) last++
       const { untilAt } = all[last]!
-      return untilAt > now + ROUNDING
+      return untilAt > now + COMMIT_ROUNDING
     })
   }
 }
@@ -114,12 +113,13 @@ const toldOnce: Check = (played) => {
     if (areSame(old, node)) return wrong('is told again')
     if (node !== undefined) {
       const content = log.find(node)
-      if (content === undefined || content.at > at + ROUNDING) return wrong(`never was ${node.text} of ${node.mzxid}`)
+      if (content === undefined || content.at > at + COMMIT_ROUNDING)
+        return wrong(`never was ${node.text} of ${node.mzxid}`)
       if (old !== undefined && node.mzxid < old.mzxid) return wrong('goes back')
     }
     if (old !== undefined && old.czxid !== node?.czxid) {
       const last = log.contents.get(path)?.findLast(({ czxid }) => czxid === old.czxid)
-      if ((last?.untilAt ?? 0) > at + ROUNDING) return wrong('is told to be gone, and is not')
+      if ((last?.untilAt ?? 0) > at + COMMIT_ROUNDING) return wrong('is told to be gone, and is not')
     }
     return []
   })
@@ -151,12 +151,6 @@ function areSame(one: MirroredContent | undefined, other: MirroredContent | unde
   return one?.czxid === other?.czxid && one?.mzxid === other?.mzxid && one?.text === other?.text
 }
 
-const logs = new WeakMap<Played, TreeLog>()
-
-function logOf(played: Played): TreeLog {
-  const known = logs.get(played) ?? new TreeLog(played.committed)
-  logs.set(played, known)
-  return known
-}
+const logOf = perPlayed(({ committed }) => new TreeLog(committed))
 
 export const mirrorChecks: readonly Check[] = [asTheTree, toldOnce, completeToZxid]

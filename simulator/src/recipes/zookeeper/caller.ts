@@ -164,21 +164,15 @@ export class Caller extends Participant<CallingClient> {
       case 'multi':
         return zk.multi([op.check(CALLS), op.setData(other, data)], options)
       case 'getData':
-        return zk.getData(own, options)
       case 'exists':
-        return zk.exists(own, options)
       case 'getChildren':
-        return zk.getChildren(own, options)
       case 'sync':
-        return zk.sync(own, options)
+      case 'getDataAndWatch':
+      case 'existsAndWatch':
+      case 'getChildrenAndWatch':
+        return zk[name](own, options)
       case 'addAuth':
         return zk.addAuth('digest', `call${id}:secret`, options)
-      case 'getDataAndWatch':
-        return zk.getDataAndWatch(own, options)
-      case 'existsAndWatch':
-        return zk.existsAndWatch(own, options)
-      case 'getChildrenAndWatch':
-        return zk.getChildrenAndWatch(own, options)
       case 'watch':
         return zk.watch(own, { recursive: true, ...options })
     }

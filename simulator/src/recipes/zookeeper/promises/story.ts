@@ -4,6 +4,7 @@ import type { LoggedTxn, Txn } from '@zk/testing'
 import type { CallHappening, Outcome } from '../../../history/calls.ts'
 import type { Received, Line, LookUp, Moment, Sent } from '../../../history/line.ts'
 import { executedParts } from '../../../history/executed-parts.ts'
+import { perPlayed } from '../../../history/per-played.ts'
 import type { Played } from '../../../history/played.ts'
 import { nodeOf, readBy } from '../../../play/paths.ts'
 import type { Scenario } from '../../../scenario/scenario.ts'
@@ -60,14 +61,7 @@ export interface Story {
   readonly servers: (client: number) => number | undefined
 }
 
-const stories = new WeakMap<Played, Story>()
-
-/** Builds it once for all checks. */
-export function storyOf(played: Played): Story {
-  let story = stories.get(played)
-  if (story === undefined) stories.set(played, (story = tell(played)))
-  return story
-}
+export const storyOf = perPlayed(tell)
 
 function tell(played: Played): Story {
   const { scenario, history, lines, lookUps, committed } = played
