@@ -42,8 +42,8 @@ export const counter = ofSteps<CounterStep>([PATH], {
     const counters = [new Counter(zk, PATH), new Counter(zk, PATH)] as const
     const one = async (counter: Counter, count: Count) => {
       const call = recorder.newAttempt()
-      const { timeout = zk.session.timeout, abortAfter = Infinity } = count
-      const within = Math.min(timeout, abortAfter)
+      const { timeout = zk.session.timeout, abortAfter } = count
+      const within = Math.min(timeout, abortAfter ?? Infinity)
       recorder.add({ type: 'counting', call, client, count, session: zk.session.id, within })
       const outcome = await settled(runtime, abortAfter, (signal) => make(counter, count, signal))
       recorder.add({ type: 'counted', call, session: zk.session.id, outcome })

@@ -1,6 +1,7 @@
 // The program of a client with memberships, as a user would write it.
 import { KeeperError, type Session } from '@zk/client'
 import { Group, type Member, type Membership, MembershipLostError, NameTakenError } from '@zk/recipes'
+import { abortedAfter } from '../../play/aborted-after.ts'
 import { Participant } from '../../play/participant.ts'
 import { PATH } from '../../play/paths.ts'
 import type { GroupClient, MemberPlan } from './plan.ts'
@@ -63,15 +64,16 @@ export class GroupProgram extends Participant<GroupClient> {
     const { recorder, client } = this
     const id = recorder.newAttempt()
     recorder.add({ type: 'joining', membership: id, client, name })
-    const aborting = new AbortController()
-    const reason = new Error('aborted')
-    const stop = abortAfter === undefined ? () => {} : this.runtime.setTimer(abortAfter, () => aborting.abort(reason))
+    const { signal, stop } = abortedAfter(this.runtime, abortAfter)
     let membership: Membership
     try {
-      membership = await new Group(this.zk!, PATH).join({ name, data: `${id}.0`, timeout, signal: aborting.signal })
+      membership = await new Group(this.zk!, PATH).join({ name, data: `${id}.0`, timeout, signal })
     } catch (error) {
       recorder.add({ type: 'notJoined', membership: id, error: String(error) })
-      const isExpected = error === reason || NameTakenError.is(error) || KeeperError.is(error, 'RequestTimeout')
+      const isExpected =
+        (signal.aborted && error === signal.reason) ||
+        NameTakenError.is(error) ||
+        KeeperError.is(error, 'RequestTimeout')
       if (!isExpected) this.unexpected('join', error)
       return false
     } finally {

@@ -11,6 +11,7 @@ import {
 } from '@zk/recipes'
 import { Random } from '@zk/testing/internal'
 import type { AttemptedTask, Happening, Refusal } from '../../history/history.ts'
+import { abortedAfter } from '../../play/aborted-after.ts'
 import type { PlayContext, PlayedClient } from '../../play/participant.ts'
 import { SET } from '../../play/paths.ts'
 import { Program } from '../../play/program.ts'
@@ -70,7 +71,7 @@ export class TaskProgram extends Program {
   }
 
   async #attempt(attempt: number, task: Task): Promise<void> {
-    const { signal, stop } = this.#abortAfter(task.abortAfter)
+    const { signal, stop } = abortedAfter(this.runtime, task.abortAfter)
     const onQueued = ({ ahead }: QueuePlace) => this.recorder.add({ type: 'queued', attempt, ahead })
     const options = { signal, onQueued, ...(task.timeout !== undefined && { timeout: task.timeout }) }
     try {
@@ -192,13 +193,6 @@ export class TaskProgram extends Program {
       if (!KeeperError.is(error) && !LockLostError.is(error)) this.unexpected('held.multi', error)
       this.recorder.add({ type: 'guarded', attempt, entry: undefined, error: String(error) })
     }
-  }
-
-  #abortAfter(delay: number | undefined): { signal: AbortSignal; stop: () => void } {
-    const aborting = new AbortController()
-    const stop =
-      delay === undefined ? () => {} : this.runtime.setTimer(delay, () => aborting.abort(new Error('aborted')))
-    return { signal: aborting.signal, stop }
   }
 
   /** Writes to the resource that checks fences. The write takes a while to arrive. */

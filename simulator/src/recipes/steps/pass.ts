@@ -21,11 +21,11 @@ export function endingOfWait(zk: ZooKeeper, ending: Ending): Ending {
 export async function pass(
   { client, runtime, recorder }: CallSite,
   what: Pick<Passing, 'what' | 'path'>,
-  { timeout = Infinity, abortAfter = Infinity }: Ending,
+  { timeout = Infinity, abortAfter }: Ending,
   make: (signal: AbortSignal) => Promise<string>,
 ): Promise<void> {
   const call = recorder.newAttempt()
-  const within = Math.min(timeout, abortAfter)
+  const within = Math.min(timeout, abortAfter ?? Infinity)
   recorder.add({ type: 'passing', call, client, ...what, within })
   const outcome = await settled(runtime, abortAfter, make)
   recorder.add({ type: 'passed', call, outcome })

@@ -1,6 +1,7 @@
 import { KeeperError, type Runtime } from '@zk/client'
 import type { Recorder } from '../../history/recorder.ts'
 import type { StepOutcome } from '../../history/steps.ts'
+import { abortedAfter } from '../../play/aborted-after.ts'
 
 /** Where a call is made. */
 export interface CallSite {
@@ -18,16 +19,14 @@ export interface Ending {
 /** How the call ends. Its signal aborts after this time. */
 export async function settled<Value>(
   runtime: Runtime,
-  abortAfter: number,
+  abortAfter: number | undefined,
   call: (signal: AbortSignal) => Promise<Value>,
 ): Promise<StepOutcome<Value>> {
-  const aborting = new AbortController()
-  const stop =
-    abortAfter === Infinity ? () => {} : runtime.setTimer(abortAfter, () => aborting.abort(new Error('aborted')))
+  const { signal, stop } = abortedAfter(runtime, abortAfter)
   try {
-    return { how: 'resolved', value: await call(aborting.signal) }
+    return { how: 'resolved', value: await call(signal) }
   } catch (error) {
-    if (aborting.signal.aborted && error === aborting.signal.reason) return { how: 'aborted' }
+    if (signal.aborted && error === signal.reason) return { how: 'aborted' }
     return { how: 'rejected', error: String(error), outcomeUnknown: KeeperError.is(error) && error.outcomeUnknown }
   } finally {
     stop()
