@@ -10,6 +10,7 @@ import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 /** Among them is one of the few in which a session ends and its persistent watch goes on in the next. */
 const FIRST_SEED = 500
 const SEEDS = 150
+const MIRROR_SEEDS = 60
 const TIMEOUT = 120_000
 
 describe('simulate', () => {
@@ -35,6 +36,20 @@ describe('simulate', () => {
       expect(seen.refusals).toBeGreaterThan(20)
       expect(seen.losses).toBeGreaterThan(20)
       expect(everyFault.filter((type) => !seen.struck.has(type))).toEqual([])
+    },
+    TIMEOUT,
+  )
+
+  test(
+    `simulate finds mirrors in ${MIRROR_SEEDS} seeds equal to the tree, and every change told once, whatever fails (T01)`,
+    async () => {
+      const versions = new Set<string | undefined>()
+      for (let seed = 1; seed <= MIRROR_SEEDS; seed++) {
+        const { violations, scenario } = await simulate({ seed, recipe: 'Mirror' })
+        expect(violations, `seed ${seed}`).toEqual([])
+        versions.add(scenario.ensemble.version)
+      }
+      expect(versions).toEqual(new Set([undefined, '3.5']))
     },
     TIMEOUT,
   )

@@ -68,6 +68,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     const { scene, nodes, mirror } = await ready()
     expect(copyOf(mirror)).toEqual(treeOf(scene, ROOT))
     expect([mirror.size, mirror.path, mirror.isStale, mirror.staleSince]).toEqual([4, ROOT, false, undefined])
+    expect(JSON.parse(JSON.stringify(mirror))).toMatchObject({ path: ROOT, size: 4, isStale: false })
     const { stat } = nodes.get(`${ROOT}/a`)!
     const node = mirror.get(`${ROOT}/a`)!
     expect([node.path, node.text, node.stat.czxid, node.stat.version]).toEqual([`${ROOT}/a`, '1', stat.czxid, 0])
@@ -521,6 +522,8 @@ describe('Mirror', () => {
     }
     expect(await refused(zk, ROOT, { signal: 'stop' })).toBeInstanceOf(TypeError)
     expect(since.ops()).toEqual([])
+    const mirror = await open(scene, zk)
+    expect((await scene.start(mirror.synced({ every: 1 } as object))).error).toBeInstanceOf(TypeError)
   })
 
   test('Mirror.open rejects with what the filter throws', async () => {
@@ -558,53 +561,6 @@ describe('Mirror', () => {
       nothing,
     ])
     expect((await scene.start(Mirror.open(zk, ROOT, { signal: stopping.signal }))).error).toBe(stopping.signal.reason)
-  })
-
-  test('Mirror.zxid is that of the last change, when all is read', async () => {
-    const { scene, zk, nodes } = await prepared()
-    const mirror = await open(scene, zk)
-    expect(mirror.zxid).toBe(nodes.get(`${ROOT}/b`)!.stat.czxid)
-    nodes.setData(`${ROOT}/a/x`, 'new')
-    await scene.world.settle()
-    expect(mirror.zxid).toBe(nodes.get(`${ROOT}/a/x`)!.stat.mzxid)
-    // It rises when the change is read, not with its event.
-    const before = mirror.zxid
-    scene.network.latency = () => 5
-    nodes.setData(`${ROOT}/b`, 'read')
-    await scene.world.advance(9)
-    expect(mirror.zxid).toBe(before)
-    await scene.world.advance(1)
-    expect(mirror.zxid).toBe(nodes.get(`${ROOT}/b`)!.stat.mzxid)
-    expect(JSON.parse(JSON.stringify(mirror))).toMatchObject({ path: ROOT, size: 4, isStale: false })
-  })
-
-  test('Mirror.synced resolves when all that was committed before the call is in the mirror', async () => {
-    const { scene, zk, writer } = await prepared({ members: 3 })
-    const mirror = await open(scene, zk)
-    scene.memberLatency = 50
-    scene.network.latency = () => 3
-    const written = outcome(writer.setData(`${ROOT}/b`, 'synced'))
-    for (let n = 0; written.status === 'pending' && n < 1_000; n++) await scene.world.advance(1)
-    const synced = outcome(mirror.synced())
-    while (synced.status === 'pending') await scene.world.advance(1)
-    expect([synced.status, mirror.get(`${ROOT}/b`)?.text]).toEqual(['fulfilled', 'synced'])
-  })
-
-  test('Mirror.synced waits until the mirror is whole again, and rejects after its timeout', async () => {
-    const { scene, zk, nodes } = await prepared()
-    const mirror = await open(scene, zk)
-    scene.refuse()
-    scene.cut(zk)
-    await scene.world.settle()
-    const short = outcome(mirror.synced({ timeout: 100 }))
-    const long = outcome(mirror.synced({ timeout: 60_000 }))
-    nodes.setData(`${ROOT}/b`, '4')
-    await scene.world.advance(200)
-    expect([KeeperError.is(short.error, 'RequestTimeout'), long.status]).toEqual([true, 'pending'])
-    scene.accept()
-    await scene.world.advance(RECONNECTED)
-    expect([long.status, mirror.get(`${ROOT}/b`)?.text]).toEqual(['fulfilled', '4'])
-    expect((await scene.start(mirror.synced({ every: 1 } as object))).error).toBeInstanceOf(TypeError)
   })
 
   test('Mirror.changes: a slow reader gets one change of each node, from what it was told to what is there (T09)', async () => {

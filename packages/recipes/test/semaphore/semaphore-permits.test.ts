@@ -148,21 +148,6 @@ describe('Semaphore.resize', () => {
     expect(await scene.done(semaphoreOf(operator).permits())).toBe(5)
   })
 
-  test('Semaphore.resize that times out says whether its number may be stored, and names its path', async () => {
-    const scene = new Scene()
-    prepare(scene, 5)
-    const zk = await scene.client()
-    for (const op of ['getData', 'setData'] as const) {
-      scene.ensemble.faults.delayReply({ op, ms: 1_000 })
-      const resizing = outcome<unknown>(semaphoreOf(zk).resize(3, { timeout: 100 }))
-      await scene.world.advance(200)
-      const outcomeUnknown = op === 'setData'
-      expect(resizing.error).toMatchObject({ name: 'KeeperError', code: 'RequestTimeout', path: PATH, outcomeUnknown })
-      scene.ensemble.faults.clear()
-      await scene.world.advance(RECONNECTED)
-    }
-  })
-
   test('Semaphore.resize to more wakes the first in line, and every other object follows', async () => {
     const scene = new Scene({ members: 3 })
     prepare(scene, 1)
@@ -249,24 +234,6 @@ describe('Semaphore.resize', () => {
     expect(next.value.isHeld()).toBe(true)
     await scene.done(next.value.release())
     expect(scene.leftovers()).toEqual(nothing)
-  })
-
-  test.each<[string, Fault]>([
-    ['no request', loseRequest],
-    ['no reply', loseReply],
-  ])('Semaphore.resize whose write comes to %s stores its number once', async (_, fault) => {
-    const scene = new Scene()
-    prepare(scene, 2)
-    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    const rule = fault(scene.ensemble.faults, { op: 'setData', path: PATH })
-    const resizing = outcome(semaphoreOf(zk).resize(3))
-    await scene.world.settle()
-    expect(rule.count).toBe(1)
-    // If it was executed, this one comes later, and lasts.
-    await scene.done(semaphoreOf(other).resize(4))
-    await scene.world.advance(RECONNECTED)
-    expect(resizing.status).toBe('fulfilled')
-    expect(dataOf(scene)).toEqual(stored(4))
   })
 
   test('Semaphore whose node is deleted with all below it is made again by the next acquire', async () => {
