@@ -37,6 +37,14 @@ describe('create is refused, in this order:', () => {
     server.ask(create('/mine', CreateMode.EPHEMERAL))
     expect(server.err(create(path, flags, entries))).toBe(err)
   })
+
+  test('a TTL for a mode that has none', () => {
+    const server = new Server()
+    const ttl = (flags: number, ttl: bigint) => client.request('createTTL', { ...creating('/a', flags), ttl })
+    expect(server.err(ttl(CreateMode.PERSISTENT, 5n))).toBe(ErrorCode.BadArguments)
+    expect(server.err(ttl(CreateMode.PERSISTENT_WITH_TTL, 5n))).toBe(ErrorCode.Unimplemented)
+    expect(server.err(ttl(CreateMode.PERSISTENT, -1n))).toBe(ErrorCode.Unimplemented)
+  })
 })
 
 describe('A counter that is used up', () => {

@@ -41,6 +41,10 @@ describe('Reads', () => {
     expect(server.err(client.request('getData', { path: '/a\0', watch: false }))).toBe(ErrorCode.NoNode)
   })
 
+  test('getAllChildrenNumber of the root counts all nodes but the root', () => {
+    expect(server.ask(client.request('getAllChildrenNumber', { path: '/' }))).toEqual({ totalNumber: 6 })
+  })
+
   test('without a connection set no watch', () => {
     const request = { ...client.request('getData', { path: '/a', watch: true }), connection: undefined }
     expect(answerRead(server.tree, request).err).toBe(0)

@@ -143,6 +143,17 @@ describe('Sessions', () => {
     expect(there.state).toBe('closed')
     expect(has(world.leader, '/there')).toBe(false)
   })
+
+  it('Sessions are refused by a member that has seen less than their client', () => {
+    const world = World.ready()
+    const ahead = (world.leader.tree.lastProcessedZxid & ~0xffffffffn) + 77n
+    for (const member of world.ensemble.members) {
+      const { sessionId, passwd } = world.client(member)
+      expect(world.client(member).resume(member).connect({ sessionId, passwd, lastZxidSeen: ahead }).state).toBe(
+        'closed',
+      )
+    }
+  })
 })
 
 describe('ZooKeeperServer', () => {
@@ -160,5 +171,15 @@ describe('ZooKeeperServer', () => {
     expect(watcher.events).toEqual([])
     world.run(300)
     expect(watcher.events).toEqual([{ type: 'NodeDataChanged', path: '/a' }])
+  })
+
+  it('ZooKeeperServer forgets watches with their connection', () => {
+    const world = World.ready()
+    const [follower] = world.followers
+    const watcher = world.client(follower!)
+    watcher.send('exists', { path: '/a', watch: true })
+    expect(follower!.tree.watchCount).toBe(1)
+    follower!.disconnected(watcher)
+    expect(follower!.tree.watchCount).toBe(0)
   })
 })
