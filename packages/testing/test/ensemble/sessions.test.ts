@@ -144,6 +144,28 @@ describe('Sessions', () => {
     expect(has(world.leader, '/there')).toBe(false)
   })
 
+  it('Sessions leave their old connection at the same member at once', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    const resumed = client.resume(world.followers[0]!)
+    expect(client.state).toBe('closed')
+    world.run()
+    expect(resumed.state).toBe('established')
+  })
+
+  it('Sessions are closed by their client, with what goes with them', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    client.create('/e', { flags: 1 }).send('closeSession', undefined)
+    world.run()
+    expect(client.replies.map(({ op, err }) => [op, err])).toEqual([
+      ['create', 0],
+      ['closeSession', 0],
+    ])
+    expect(client.state).toBe('closed')
+    expect(world.ensemble.members.some((member) => has(member, '/e'))).toBe(false)
+  })
+
   it('Sessions are refused by a member that has seen less than their client', () => {
     const world = World.ready()
     const ahead = (world.leader.tree.lastProcessedZxid & ~0xffffffffn) + 77n
