@@ -185,7 +185,7 @@ describe.skipIf(shared === undefined)('real servers', () => {
     expect(withSasl).toBeInstanceOf(ConnectError)
     expect(withSasl.message).toContain('the server does not know SASL')
     const withTls = await failure(connectString, { tls: { ca } })
-    expect(withTls.message).toContain('may not speak TLS at this port')
+    expect(withTls.message).toContain('may not speak TLS on this port')
   })
 
   test('connect reports untrusted certificates, and a server that requires one', async () => {

@@ -281,7 +281,7 @@ describe('ConnectError', () => {
       /closed the connection during the TLS handshake; it may not speak TLS/,
     )
     const talking = await listening(createPlainServer((socket) => socket.end('This ZooKeeper instance is not …')))
-    expect(await failure(talking, { ca })).toMatch(/does not speak TLS at this port/)
+    expect(await failure(talking, { ca })).toMatch(/does not speak TLS on this port/)
     const silent = await listening(createPlainServer(() => {}))
     expect(await failure(silent, { ca }, systemRuntime)).toMatch(/no TLS handshake in time|no TCP connection in time/)
   })

@@ -112,8 +112,8 @@ export class KeeperError extends Error {
   }
 
   /**
-   * The id of the session that the call ran in; undefined before there is one. It is no own property: JSON has no bigint, and test
-   * runners write copies of all own properties.
+   * The id of the session that the call ran in; undefined before there is one. It is not an own property: JSON has no bigint,
+   * and test runners serialize all own properties.
    */
   get sessionId(): bigint | undefined {
     return sessionIds.get(this)
@@ -155,7 +155,7 @@ export interface ConnectAttempt {
   readonly server: string
   /** The address, if the host name was resolved to several. */
   readonly address?: string | undefined
-  /** How often it was tried; 0 if the time was over before. */
+  /** How often it was tried; 0 if time ran out before that. */
   readonly attempts: number
   /** The error of the last attempt. */
   readonly error: Error
@@ -167,7 +167,7 @@ export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   /** `is` looks for this key. */
   readonly [connectBrand] = true
-  /** All servers, also those that were not tried. A server with several addresses has an entry for each one tried. */
+  /** All servers, including those that were not tried. A server with several addresses has an entry for each one tried. */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
@@ -256,7 +256,7 @@ export function madePrintable<E>(error: E, causes = MOST_CAUSES): E {
   return error
 }
 
-/** JSON makes {} of most errors, and throws at some. The error gets a `toJSON` of its own, which copies of its fields keep. */
+/** JSON turns most errors into {}, and throws on some. The error gets a `toJSON` of its own, which copies of its fields keep. */
 export function describeInJson(error: Error | undefined): void {
   if (!(error instanceof Error) || 'toJSON' in error || !Object.isExtensible(error)) return
   Object.defineProperty(error, 'toJSON', { value: () => messageOf(error), configurable: true })
@@ -305,7 +305,7 @@ function ofUnknownOutcome(code: KeeperErrorCode, needs: string | undefined): str
   const unknown = 'sent but not answered: it may have happened; read before you repeat it'
   if (code === 'RequestTooLarge') return joined('; ', joined(': ', advice[code], needs), unknown)
   if (needs === undefined) return unknown
-  return `${unknown}; if the connection breaks at it each time, the servers may not take it: ${needs}`
+  return `${unknown}; if the connection breaks each time it is sent, the servers may not accept it: ${needs}`
 }
 
 /** The advice for `NoNode` if there is a chroot: the server does not say that the chroot itself is missing. */
@@ -325,7 +325,7 @@ const LAST_SESSION =
   'no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
-  NoUsableServer: 'the servers stay as they are',
+  NoUsableServer: 'the list of servers is unchanged',
   AuthFailed:
     'the server refused the credentials; the client cannot be used any more; connect again with other credentials',
   BadVersion: 'the node was changed meanwhile; read it again',
@@ -336,19 +336,19 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   NoChildrenForEphemerals: 'an ephemeral node cannot have children',
   NoNode: 'the node, or its parent, does not exist',
   NoWatcher: 'no such watch is set',
-  NodeExists: 'a node with this path exists already',
+  NodeExists: 'a node with this path already exists',
   NotEmpty: 'the node has children; delete them first',
   NotReadOnly: 'the server serves reads only',
   QueueFull:
-    'too many calls, or bytes of them, wait to be sent (maxWaiting, maxWaitingBytes); it was not sent: call again later',
+    'too many calls, or too many bytes, are waiting to be sent (maxWaiting, maxWaitingBytes); this call was not sent: call again later',
   QuotaExceeded: 'a quota above the node is used up',
   RequestTimeout: 'no answer came in time',
   RequestTooLarge:
-    'the servers close the connection when they get such a long request; raise their jute.maxbuffer, or store less in one node; ' +
-    'with maxRequestSize at their limit, it is refused before it is sent',
+    'the servers close the connection when they get a request this long; raise their jute.maxbuffer, or store less in one node; ' +
+    'set maxRequestSize to their limit to have such a request refused before it is sent',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:
-    'the server takes requests only from clients that have proved their identity, by SASL or by another scheme of its ' +
+    'the server accepts requests only from clients that have proved their identity, by SASL or by another scheme of its ' +
     'enforce.auth.schemes; give connect the option sasl or auth',
   SessionExpired:
     'the session is over: its ephemeral nodes are gone, or will be within a session timeout, and so are its watches; ' +

@@ -55,7 +55,7 @@ export function checkCallOptions(
   checkSignal(signal)
 }
 
-/** Known to all copies of this package: recipes of one may make calls of a client of another. */
+/** Known to all copies of this package: recipes from one copy may call a client from another. */
 const expectedCodes = Symbol.for('@zk/expectedCodes')
 
 /** The options of a call whose caller handles some error codes as answers. */

@@ -36,7 +36,7 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   }
   if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return explainAlert(code === '' ? error.message : code)
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|RECORD_LAYER|HTTP_REQUEST/.test(code)) {
-    return `the server does not speak TLS at this port (${code})`
+    return `the server does not speak TLS on this port (${code})`
   }
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
@@ -83,7 +83,7 @@ function explainClosing(how: 'closed' | 'reset', stage: Stage): string {
   if (stage === 'handshaking') {
     return (
       // In this stage Node also reports an end as ECONNRESET.
-      `the server closed the connection during the TLS handshake; it may not speak TLS at this port, want a certificate of ` +
+      `the server closed the connection during the TLS handshake; it may not speak TLS on this port, want a certificate of ` +
       'the client (tls.cert, tls.key), or be a proxy or balancer that reaches no server'
     )
   }

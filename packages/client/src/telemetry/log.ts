@@ -132,7 +132,7 @@ export class Log implements Subscriber {
   }
 
   anomaly({ session, what }: EventOf<'anomaly'>): void {
-    this.line('warn', 'something the protocol does not foresee', session, () => ({ what }))
+    this.line('warn', 'protocol anomaly', session, () => ({ what }))
   }
 
   timer({ session, late, isStalled, jump }: EventOf<'timer'>): void {

@@ -57,7 +57,7 @@ export interface WatchOptions {
 const MAX_QUEUED = 1_000
 const watchOptions = optionNames('recursive', 'maxQueued')
 
-/** Takes what a `PersistentWatch` reports, at the moment at which it comes. Nothing follows `end` and `fail`. */
+/** Takes what a `PersistentWatch` reports, as soon as it is reported. Nothing follows `end` and `fail`. */
 export interface EventSink {
   /** An event, or a gap. */
   push(event: PersistentWatchEvent): void
@@ -102,7 +102,7 @@ export class NodeEventsSource implements NodeEvents {
     }
   }
 
-  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  /** Removes the watch locally. The watch on the server is removed with the next requests. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
     return OVER
@@ -166,7 +166,7 @@ export class PersistentWatch {
     return this.#add(this.options)
   }
 
-  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  /** Removes the watch locally. The watch on the server is removed with the next requests. */
   stop(): void {
     this.#ended()
     const watcher = this.#watcher
@@ -212,7 +212,7 @@ export class PersistentWatch {
     }
   }
 
-  /** With the path that the caller knows. */
+  /** The event with its path relative to the chroot, as the caller knows it. */
   #shown(outcome: NodeEvent): NodeEvent {
     const event = { ...outcome, path: this.#chroot.relative(outcome.path) }
     return 'zxid' in event ? inJson(event) : event

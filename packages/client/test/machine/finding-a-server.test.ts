@@ -161,7 +161,7 @@ test.each([
 test('SessionMachine names the option tls when a server answers the handshake with an alert of TLS', () => {
   const machine = handshaking()
   machine.received(Uint8Array.of(0x15, 3, 3, 0, 2, 2, 70), 1)
-  const message = 'the server speaks TLS at this port; give connect the option tls'
+  const message = 'the server speaks TLS on this port; give connect the option tls'
   expect(machine.servers.attempts).toMatchObject([{ error: { message } }])
 })
 

@@ -307,7 +307,7 @@ describe('A server that breaks the handshake', () => {
       ascii.encode('HTTP/1.1 400 Bad Request\r\n\r\n'),
       /text in place of a frame: "HTTP\/1.1 400 Bad Request"/,
     ],
-    ['an alert of TLS (W16)', hex('15030300020246'), /the server speaks TLS at this port; give connect the option tls/],
+    ['an alert of TLS (W16)', hex('15030300020246'), /the server speaks TLS on this port; give connect the option tls/],
     [
       'words (W32)',
       ascii.encode('This ZooKeeper instance is not currently serving requests\n'),

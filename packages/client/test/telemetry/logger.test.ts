@@ -396,7 +396,7 @@ describe('logger', () => {
     await world.settle()
     expect(lines.slice(2).map(([level, message]) => `${level} ${message}`)).toEqual([
       'debug zk: the server was too busy for a request',
-      'warn zk: something the protocol does not foresee',
+      'warn zk: protocol anomaly',
     ])
     expect(JSON.stringify(lines)).not.toMatch(/secret|alice/)
   })

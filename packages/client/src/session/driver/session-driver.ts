@@ -38,8 +38,8 @@ import { ServerLink } from './server-link.ts'
 const FRAME_MEMORY = 16 * 1024
 
 /**
- * If a timer is late, or the wall clock jumps, by this part of the session timeout, leases are in danger: they are a few such
- * parts long.
+ * If a timer is late, or the wall clock jumps, by this fraction of the session timeout, leases are in danger: a lease lasts only
+ * a few times as long.
  */
 const STALLED = 1 / 10
 /**
@@ -102,7 +102,7 @@ export class SessionDriver implements Session {
       () => this.#run(this.#machine.elapse(this.#now())),
       (fired) => this.#timerFired(fired),
     )
-    // The first attempt does not wait for a timer, which would take longer than the handshake with a near server.
+    // The first attempt does not wait for a timer, which would take longer than the handshake with a nearby server.
     if (config.startAt <= runtime.now()) queueMicrotask(() => this.#run(this.#machine.elapse(this.#now())))
     else this.#setTimer()
   }
@@ -230,7 +230,9 @@ export class SessionDriver implements Session {
     this.#run(outputs)
   }
 
-  /** Removes a one-shot watcher. Returns what removeWatches must remove at the server, if anything. `notifyTaken` must follow. */
+  /**
+   * Removes a one-shot watcher. Returns what removeWatches must remove from the server, if anything. `notifyTaken` must follow.
+   */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     return this.#machine.pipeline.watches.unwatch(watcher)
   }
@@ -248,12 +250,12 @@ export class SessionDriver implements Session {
     this.#run(this.#machine.takeOutputs())
   }
 
-  /** What removeWatches must remove at the server after the watchers of a path were removed; undefined for nothing. */
+  /** What removeWatches must remove from the server after the watchers of a path were removed; undefined for nothing. */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     return this.#machine.pipeline.watches.removal(path, type)
   }
 
-  /** Stops notifying this watcher. Removes the watch at the server unless another watcher needs it. */
+  /** Stops notifying this watcher. Removes the watch from the server unless another watcher needs it. */
   unsubscribe(watcher: PersistentWatcher): void {
     this.#machine.pipeline.watches.unsubscribe(watcher)
     this.#run(this.#machine.takeOutputs())

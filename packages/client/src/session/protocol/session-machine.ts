@@ -358,7 +358,7 @@ export class SessionMachine {
     this.#outputs.push({ type: 'lookUp', host: target.host })
   }
 
-  /** The look-up takes long. It goes on. */
+  /** The look-up is taking too long. It continues in the background. */
   #withoutLookUp(state: In<'resolving'>, now: number): void {
     const known = this.#names.addressesOf(state.target.host)
     if (known !== undefined) return this.#dialOneOf(state, known, now)
@@ -394,14 +394,14 @@ export class SessionMachine {
       this.#timing.received(now)
     }
     frames.keep()
-    // Events show no progress: they come although the server answers nothing.
+    // Events are no sign of progress: a server that answers nothing may still send them.
     if (isOfReplies) this.#timing.progressed(bytes.byteLength, now)
   }
 
   #explained(error: ProtocolError): Error {
     const isFirst = this.#state.name === 'handshaking'
     if (!isFirst || !(error instanceof FrameTooLargeError) || !isTlsAlert(error.size)) return error
-    return new Error('the server speaks TLS at this port; give connect the option tls', { cause: error })
+    return new Error('the server speaks TLS on this port; give connect the option tls', { cause: error })
   }
 
   #incoming(incoming: Incoming, now: number): void {
@@ -420,7 +420,7 @@ export class SessionMachine {
   #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
     const answer = this.identity.answered(frame)
     if (answer === 'expired') return this.#end('SessionExpired', { byServer: true })
-    // Some servers never answer that a session has expired: they give a new session in its place (ClickHouse Keeper). This server
+    // Some servers never report that a session has expired: they grant a new session instead (ClickHouse Keeper). This server
     // will never say more, so our session is over. The new session must not stay, so it is closed.
     if (answer === 'otherSession') {
       return this.#end('SessionExpired', {

@@ -36,7 +36,10 @@ export const NO_LIMITS: FlowLimits = {
   maxInFlightBytes: Infinity,
 }
 
-/** Whether a request of `size` bytes has room beside `count` others with `bytes` bytes. A single request always has. */
+/**
+ * Whether there is room for a request of `size` bytes in addition to `count` others of `bytes` bytes in total. A single request
+ * always has room.
+ */
 export function hasRoom(count: number, bytes: number, size: number, maxCount: number, maxBytes: number): boolean {
   return count === 0 || (count < maxCount && bytes + size <= maxBytes)
 }

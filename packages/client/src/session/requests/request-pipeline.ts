@@ -61,7 +61,7 @@ export class RequestPipeline {
       emit: context.emit,
       lastZxid: () => this.#lastZxid,
       batchSize: () => Math.min(limits.maxRequestSize, this.#sizes.batchSize),
-      // After `close` no removal is sent any more, and servers delete the ephemeral nodes, of which events may come.
+      // After `close` no more removals are sent, and servers delete the ephemeral nodes, which may cause events.
       isUnsettled: (path) =>
         context.refusal() !== undefined ||
         this.#queue.has(({ effect }) => effect.type === 'remove' && effect.path === path) ||
@@ -101,7 +101,7 @@ export class RequestPipeline {
     if (effect.type === 'addAuth') return this.#credentials.add(effect.credential, request)
     const needs = this.#refusalOf(size, calledAt)
     if (needs !== undefined) return this.#refuseAtOnce(request, 'RequestTooLarge', { needs })
-    // A removal of watches is always accepted: otherwise the watches would stay at the server.
+    // A removal of watches is always accepted: otherwise the watches would stay on the server.
     const mayWait = request.isOwn || effect.type === 'remove' || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#refuseAtOnce(request, 'QueueFull')
     this.#queue.enqueue(request)
@@ -114,7 +114,7 @@ export class RequestPipeline {
     this.#queue.enqueue(request)
   }
 
-  /** The caller does not wait any more. False if the request was already settled. */
+  /** The caller no longer waits. False if the request was already settled. */
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
     const { effect } = request
@@ -321,7 +321,7 @@ export class RequestPipeline {
    */
   #notDone(request: Request): void {
     if (changesWatches(request) && this.#queue.hasSent((each) => reliesOn(each, request))) {
-      throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
+      throw new ProtocolError(`${request.op} was not executed, and watches were set after it`)
     }
     this.watches.undone(request)
   }
@@ -352,7 +352,7 @@ export class RequestPipeline {
         err === ErrorCode.Ok ? request.result(body, this.#context.errorContext) : new ErrorReply(err),
       )
     } catch (error) {
-      // An error that is no `ProtocolError` comes from code of the caller, so the caller gets it.
+      // An error that is not a `ProtocolError` comes from the caller's code, so the caller gets it.
       if (!(error instanceof ProtocolError))
         return this.#context.emit({ type: 'reject', request, error: error as Error })
       this.#rejectUnread(request, 'InvalidResponse', error)
@@ -370,7 +370,7 @@ export class RequestPipeline {
     // The server has set the watch of a read, and no watcher is left for it.
     if (request.effect.type === 'watch') this.#giveUp(request.effect.watcher, true)
     this.#rejectUnread(request, 'ResponseTooLarge', cause)
-    // The answers to these are short.
+    // The replies to these requests are short, so a long one is a protocol error.
     if (request.kind === 'connection' || changesWatches(request)) throw cause
   }
 

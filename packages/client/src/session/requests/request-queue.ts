@@ -13,7 +13,9 @@ import { Window } from './window.ts'
 /** The last xid, after which Java's ClientCnxn starts again at 1. */
 export const LAST_XID = 2 ** 31 - 2
 
-/** `copyWaiting` copies when more memory was taken for frames than this and the bytes of the requests that wait. In bytes. */
+/**
+ * `copyWaiting` copies when the memory taken for frames exceeds the bytes of the waiting requests by more than this, in bytes.
+ */
 const SHARED_MEMORY = 2 ** 20
 
 export interface Interrupted {
@@ -37,7 +39,7 @@ export class RequestQueue {
   /** The end of the pause in which no request is sent to a busy server; -Infinity if there is none. */
   #heldUntil = -Infinity
   #lastXid: number
-  /** How many requests were ever queued. */
+  /** How many requests have ever been queued. */
   #count = 0
   /** Requests up to this order that still wait have memory of their own. */
   #copied = 0

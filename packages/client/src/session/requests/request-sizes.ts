@@ -3,28 +3,29 @@
 // lost with the connection, and requests after it are not read. So it can be recognized only when it is alone in flight:
 //
 // 1. A request over 32 KiB, and over twice the longest that was answered on this connection, is sent alone. So it costs no other
-//    call its answer. From 32 KiB to 1 MiB these are five at most: a backlog in ascending order does not go one per round trip.
+//    call its answer. From 32 KiB to 1 MiB there are at most five of these, so a backlog in ascending order is not sent one
+//    request per round trip.
 // 2. When a server closes the connection, requests that were not answered, and longer ones, are sent alone for T.
 // 3. When a server closes the connection at one that was alone, and has closed another within T, it is too long, whatever the
 //    size of the earlier one. Up to 32 KiB, or what was answered before, it is the third loss that decides: limits that low are
 //    rare, and two breaks of the network are not.
-// 4. For T none as long is sent. From the fourth loss on those over half its size are refused, too, unless that long ones were
-//    answered. So a program that makes its data shorter step by step loses a connection each time the size is halved, not at
-//    each step, and a single one that is too long does not end others that are not.
+// 4. For T no request of that size or more is sent. From the fourth loss on, requests over half its size are refused, too,
+//    unless one of that length was answered. So a program that makes its data shorter step by step loses a connection each time
+//    the size is halved, not at each step, and a single request that is too long does not cause shorter ones to be refused.
 //
-// Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only (but
-// for rules 3 and 4), and what is too long is tried again after a while.
+// Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only
+// (except in rules 3 and 4), and what is too long is tried again after a while.
 import { BATCH_SIZE } from '../../operations/batch.ts'
 import { deadlines, type Times } from '../protocol/deadlines.ts'
 import type { Request } from './request.ts'
 
-/** No loss is put down to a request up to this size, in bytes: nobody sets jute.maxbuffer so low. */
+/** No loss is blamed on a request of up to this size, in bytes: nobody sets jute.maxbuffer that low. */
 const LEAST_LIMIT = 4 * 1024
 
 /** After more losses than this, shorter requests are not tried one by one: there are many sizes that are too long. */
 const FEW_LOSSES = 3
 
-/** How a connection ended that a server has closed. */
+/** When a server closed the connection, and the times that applied. */
 export interface Closed {
   readonly at: number
   readonly times: Times
@@ -71,7 +72,7 @@ export class RequestSizes {
     return this.#batchSize
   }
 
-  /** Whether a connection must be known to work before the next request is sent that may be too long. */
+  /** Whether the connection must be known to work before the next request that may be too long is sent. */
   isSuspicious(now: number): boolean {
     return this.#suspected(now) !== undefined
   }
@@ -118,7 +119,7 @@ export class RequestSizes {
     const suspects = recent.filter(({ kind }) => kind !== 'connection')
     const [first] = suspects
     if (first === undefined) return undefined
-    // What the client sends for itself may follow one that is alone.
+    // The client's internal requests may follow one that is sent alone.
     const isAlone = first === inFlight[0] && inFlight.slice(1).every(({ kind }) => kind === 'connection')
     const until = at + times.T
     const losses = this.#suspect(suspects, at, until)
@@ -155,7 +156,7 @@ export class RequestSizes {
   }
 
   #refuse(size: number, losses: number, until: number): void {
-    // That a longer one was answered was another server, or before a restart.
+    // If a longer one was answered, that was by another server, or before a restart.
     if (size <= this.#longest) this.#longest = 0
     const accepted = losses > FEW_LOSSES ? Math.max(this.#longest, Math.floor(size / 2), LEAST_LIMIT) : size
     const from = Math.min(size, accepted + 1)

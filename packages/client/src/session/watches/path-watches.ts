@@ -91,8 +91,8 @@ export class PathWatches {
   }
 
   /**
-   * Removes and returns the one-shot watchers that an event of this type fires. Undefined if the event is not of the watch of
-   * any watcher here, nor of the watch of a removed one, which another one shares (`sharesWatch`).
+   * Removes and returns the one-shot watchers that an event of this type fires. Undefined if the event belongs neither to a
+   * watcher here nor to the watch of a removed watcher that another one shares (`sharesWatch`).
    */
   fire(type: FiredType): readonly OneShotWatcher[] | undefined {
     const kinds = firedBy[type]

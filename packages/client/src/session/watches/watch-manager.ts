@@ -68,7 +68,7 @@ export class WatchManager {
     if (effect.type === 'addWatch') this.unsubscribe(effect.watcher)
   }
 
-  /** Stops notifying this watcher. If no other one needs the watch at the server, the next requests remove the watch. */
+  /** Stops notifying this watcher. If no other watcher needs the watch on the server, the next requests remove it. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
     if (persistent === undefined || !this.#paths.removePersistent(persistent)) return
     const at = this.#paths.at(persistent.path)
@@ -77,7 +77,7 @@ export class WatchManager {
   }
 
   /**
-   * Removes the watcher and notifies it. Returns what removeWatches must remove at the server; undefined for nothing, for
+   * Removes the watcher and notifies it. Returns what removeWatches must remove from the server; undefined for nothing, for
    * instance because other watchers need the watch. Does nothing if the watcher is not set.
    */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
@@ -88,7 +88,7 @@ export class WatchManager {
   }
 
   /**
-   * Removes the watcher without notifying it. Returns the request that removes its watch at the server, if one is needed.
+   * Removes the watcher without notifying it. Returns the request that removes its watch from the server, if one is needed.
    * `isAtServer` says whether the server may have the watch. By default this is so if a removed watcher has set it.
    */
   giveUp(watcher: OneShotWatcher, isAtServer = watcher.sharesWatch ?? false): Request | undefined {
@@ -118,7 +118,7 @@ export class WatchManager {
   }
 
   /**
-   * What removeWatches must remove at the server after the watchers of this type were removed; undefined for nothing. A
+   * What removeWatches must remove from the server after the watchers of this type were removed; undefined for nothing. A
    * one-shot watch that must stay because of a persistent watch is removed together with the persistent watch.
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
@@ -234,7 +234,7 @@ export class WatchManager {
     if (effect.type === 'addWatch') this.#confirm(effect.path, effect.mode)
   }
 
-  /** A request was not executed, and no later request relies on it. The watches at the server are as before. */
+  /** A request was not executed, and no later request relies on it. The watches on the server are as before. */
   undone({ effect }: Request): void {
     const watcher = effect.type === 'watch' || effect.type === 'addWatch' ? effect.watcher : undefined
     if (watcher?.phase === 'sent') watcher.phase = 'unsent'
@@ -338,8 +338,8 @@ export class WatchManager {
   }
 
   /**
-   * Lets the other watchers in the same table share the watch of this watcher at the server. Returns whether the watch must
-   * stay, for them or for a persistent watch.
+   * Lets the other watchers in the same table share this watcher's watch on the server. Returns whether the watch must stay, for
+   * them or for a persistent watch.
    */
   #share({ path, kind }: OneShotWatcher): boolean {
     const sharers = this.#paths.known(path)?.in(tableOf(kind)) ?? []
