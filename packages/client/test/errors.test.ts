@@ -124,7 +124,7 @@ describe('KeeperError of a client with a chroot', () => {
       'setData /a: BadVersion (chroot /app, server zk1:2181): the node was changed meanwhile; read it again',
     )
     expect(new KeeperError('NoNode', { op: 'getData', path: '/a', chroot }).message).toBe(
-      "getData /a: NoNode (chroot /app): the node, or its parent, does not exist, or the chroot does not: ensurePath('/') makes the chroot",
+      "getData /a: NoNode (chroot /app): the node, or its parent, does not exist, or the chroot does not: ensurePath('/') creates the chroot",
     )
   })
 
@@ -134,7 +134,7 @@ describe('KeeperError of a client with a chroot', () => {
   ])('KeeperError of %s %s says that the chroot does not exist: nothing else can be missing', (op, path) => {
     const { message } = new KeeperError('NoNode', { op, path, chroot })
     expect(message).toBe(
-      `${op} ${path}: NoNode (chroot /app): the chroot /app does not exist: ensurePath('/') makes the chroot`,
+      `${op} ${path}: NoNode (chroot /app): the chroot /app does not exist: ensurePath('/') creates the chroot`,
     )
   })
 

@@ -258,7 +258,7 @@ describe('ConnectError', () => {
   test('ConnectError reports a server that wants a certificate of the client', async () => {
     for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       const server = await secure({ ...own, ca, requestCert: true, maxVersion })
-      expect(await failure(server, { ca })).toMatch(/certificate of the client.*tls\.cert/)
+      expect(await failure(server, { ca })).toMatch(/client certificate.*tls\.cert/)
     }
   })
 
@@ -266,7 +266,7 @@ describe('ConnectError', () => {
     const server = await secure({ ...own, ca, requestCert: true })
     const stranger = new Authority('strange').forClient('mallory')
     expect(await failure(server, { ca, ...stranger })).toMatch(
-      /does not accept our certificate|certificate of the client/,
+      /does not accept our certificate|client certificate/,
     )
   })
 
@@ -315,7 +315,7 @@ describe('ConnectError', () => {
 
 describe('options.tls', () => {
   test.each([
-    [{ tls: false }, 'tls must be true, an object such as { ca, cert, key }, or a function that gives one'],
+    [{ tls: false }, 'tls must be true, an object such as { ca, cert, key }, or a function that returns one'],
     [{ tls: 'yes' }, 'tls must be true, an object'],
     [{ tls: [] }, 'tls must be true, an object'],
     [{ tls: { caFile: secret } }, 'tls: unknown option caFile; known are ca, cert'],

@@ -48,7 +48,7 @@ export interface ListenOptions extends EnsembleOptions {
   host?: string | undefined
   /** One port for each member; 0 for any free one. @default all 0 */
   ports?: readonly number[] | undefined
-  /** Speak TLS with clients, at every port. @default plain TCP */
+  /** Speak TLS with clients, on every port. @default plain TCP */
   tls?: TestTlsOptions | undefined
 }
 

@@ -299,7 +299,7 @@ class Acceptor {
     if (!this.#shouldBeOpen) this.#close()
   }
 
-  /** Opens or closes the port: at once, or when the present attempt to open it is over. */
+  /** Opens or closes the port: at once, or when the current attempt to open it is over. */
   keep(shouldBeOpen: boolean): void {
     this.#shouldBeOpen = shouldBeOpen
     if (this.#opening !== undefined || this.#again !== undefined) return
@@ -307,7 +307,7 @@ class Acceptor {
     else if (!shouldBeOpen) this.#close()
   }
 
-  /** Closes the port for ever. Resolves when all its connections have ended, too. */
+  /** Closes the port forever. Resolves when all its connections have ended, too. */
   async shut(): Promise<void> {
     this.#shouldBeOpen = false
     clearTimeout(this.#again)

@@ -182,7 +182,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   boolean('enforceQuota', enforceQuota)
   if (enforceQuota && (version === '3.5' || version === '3.6')) {
     throw new RangeError(
-      `enforceQuota needs version '3.7' at least, not '${version}': servers before know no hard limits`,
+      `enforceQuota needs version '3.7' at least, not '${version}': earlier servers have no hard limits`,
     )
   }
   const { requestThrottleMaxRequests = 0, throttledOpWaitTime = 0 } = options
@@ -296,7 +296,7 @@ function membersOf(members: number | readonly string[]): readonly string[] {
   }
   const names: readonly unknown[] = members
   const odd = names.findIndex((name) => !isName(name))
-  if (odd !== -1) throw new TypeError(`members: ${show(names[odd])} is no name`)
+  if (odd !== -1) throw new TypeError(`members: ${show(names[odd])} is not a name`)
   const duplicate = members.find((name, index) => members.indexOf(name) !== index)
   if (duplicate !== undefined) throw new RangeError(`members: there are two called ${show(duplicate)}`)
   return [...members]

@@ -26,7 +26,7 @@ export class TestServer extends TestEnsemble {
     return new TestServer(await Listener.open({ ...options, members: 1, ports: [port] }))
   }
 
-  /** The port of the server, also while it is down: the option `port`, or the free port that was found. */
+  /** The port of the server, even while it is down: the option `port`, or the free port that was found. */
   get port(): number {
     return this.members[0]!.port
   }

@@ -26,7 +26,7 @@ export function parseACL(text: string): (ACL & { readonly id: { readonly scheme:
     let perms = 0
     for (const letter of letters) {
       const bit = LETTERS.indexOf(letter)
-      if (bit === -1) throw refuse('has perms that are none of "cdrwa"')
+      if (bit === -1) throw refuse('has perms other than "cdrwa"')
       perms |= 1 << bit
     }
     return { perms, id: { scheme, id } }
@@ -43,7 +43,7 @@ export function formatACL(acl: readonly ACL[]): string {
 
 function formatEntry({ perms, id: { scheme, id } }: ACL, index: number): string {
   if (!SCHEME.test(scheme ?? '') || (id ?? ',').includes(',') || (perms & Perms.ALL) !== perms) {
-    throw new TypeError(`no text stands for entry ${index + 1} of the ACL`)
+    throw new TypeError(`entry ${index + 1} of the ACL has no text form`)
   }
   // In the order in which Java prints them (ZKUtil.getPermString).
   const letters = 'cdrwa'.split('').filter((letter) => (perms >> LETTERS.indexOf(letter)) & 1)

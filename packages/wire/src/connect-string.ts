@@ -36,7 +36,7 @@ export function parseConnectString(connectString: string): ConnectString {
   const refuse = (reason: string) => new TypeError(`connectString: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const [, list, chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
-  if (hasFurtherServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
+  if (hasFurtherServer(chroot)) throw refuse('there is only one chroot, at the end: "host:port,host:port/chroot"')
   const fault = invalidPath(chroot)
   if (fault !== undefined) throw refuse(`the chroot ${fault}`)
   const servers = list!
@@ -69,7 +69,8 @@ function hasFurtherServer(chroot: string): boolean {
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
   if (entry.includes('@')) throw refuse('has an "@"; give credentials by the option auth')
-  // Of ASCII a name has letters, digits, `.`, `-` and `_`: other characters stand between or before servers in other products.
+  // The ASCII characters of a name are letters, digits, `.`, `-` and `_`. In other products, other characters separate servers
+  // or precede them.
   const match = /^(?:\[([\w.:%-]+)\]|([\w.\-\u00a1-\uffff]+))(?::([^:;|\s]*))?$/.exec(entry)
   if (match === null || printable(entry) !== entry) {
     throw refuse('is neither "host:port" nor "[::1]:2181"; servers are separated by ","')

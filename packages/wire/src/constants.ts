@@ -87,7 +87,7 @@ export const ErrorCode = {
 /** A name of `ErrorCode`. */
 export type ErrorName = keyof typeof ErrorCode
 
-/** Values of `flags` in create requests (CreateMode). Those above 3 are no bit masks. */
+/** Values of `flags` in create requests (CreateMode). Those above 3 are not bit masks. */
 export const CreateMode = {
   PERSISTENT: 0,
   EPHEMERAL: 1,
@@ -103,7 +103,7 @@ export type CreateMode = keyof typeof CreateMode
 /** Bits of an ACL's `perms` (ZooDefs.Perms). */
 export const Perms = { READ: 1, WRITE: 2, CREATE: 4, DELETE: 8, ADMIN: 16, ALL: 31 } as const
 
-/** Types of a WatcherEvent (Watcher.Event.EventType). Clients make the three *Removed themselves. */
+/** Types of a WatcherEvent (Watcher.Event.EventType). Clients create the three *Removed events themselves. */
 export const EventType = {
   None: -1,
   NodeCreated: 1,

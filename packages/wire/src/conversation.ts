@@ -81,8 +81,8 @@ interface Pending extends Asked, Link {
 /**
  * Decodes both directions of one connection, for a proxy between a client and a server. Push each direction from its first
  * byte on, and each request before its reply. Servers answer requests in order, except auth and sasl, which they may answer
- * at any time (ZooKeeperServer.processPacket). A reply that is out of order is a `ProtocolError`. Its request then does not
- * wait any more.
+ * at any time (ZooKeeperServer.processPacket). A reply that is out of order is a `ProtocolError`. Its request then no longer
+ * waits.
  */
 export class Conversation {
   // `declare` keeps the bundle small: without it the bundle would set an initial value, which the constructor replaces.

@@ -8,7 +8,9 @@ import { Writer } from './writer.ts'
 /** No server sends a longer frame: such a length is a mistake. In bytes. */
 const LONGEST_DROPPED = 64 * 1024 * 1024
 const LENGTH_SIZE = 4
-/** ZooKeeper's default of jute.maxbuffer, in bytes. At a longer request a server closes the connection without an answer. */
+/**
+ * ZooKeeper's default of jute.maxbuffer, in bytes. A server that gets a longer request closes the connection without an answer.
+ */
 export const JUTE_MAXBUFFER = 0xfffff
 const DEFAULT_LIMIT = 4 * 1024 * 1024
 /** The least memory for incomplete frames, in bytes. */
@@ -86,8 +88,8 @@ export class FrameDecoder {
    * Like `next`, but returns a reader of the body. The reader is valid until the next call of any method, and is used again
    * for other frames. So no object is made for each frame.
    *
-   * With `headSize` a frame over the limit is no error, unless its length looks like text or is over 64 MiB. Only so many of its first bytes are
-   * read, as soon as they are here, and `tooLarge` is set. The rest is dropped as it comes.
+   * With `headSize` a frame over the limit is not an error, unless its length looks like text or is over 64 MiB. Only that many
+   * of its first bytes are read, as soon as they have arrived, and `tooLarge` is set. The rest is dropped as it comes.
    */
   read(headSize?: number): Reader | undefined {
     const size = this.#frame(headSize)
@@ -139,7 +141,7 @@ export class FrameDecoder {
     return this.#front.size >= size
   }
 
-  /** Moves bytes of the chunk behind those that were kept. */
+  /** Moves bytes of the chunk after those that were kept. */
   #move(size: number): void {
     if (size > 0) this.#kept.add(this.#chunk.take(size))
   }
@@ -207,7 +209,7 @@ class Span {
     this.#reader = undefined
   }
 
-  /** Copies these bytes behind its own. */
+  /** Copies these bytes after its own. */
   add(bytes: Uint8Array): void {
     const { size } = this
     if (this.#end + bytes.byteLength > this.#memory.byteLength) {

@@ -213,7 +213,7 @@ function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, T
       // A reply with an error has no body.
       if (message.err !== 0 && message.response === undefined) return
       return writeBody(writer, message, 'response')
-    // A value that is no message (possible in plain JavaScript) comes here, too. It has no `event`, so the write throws.
+    // A value that is not a message (possible in plain JavaScript) comes here, too. It has no `event`, so the write throws.
     case 'event':
     default:
       ReplyHeader.write(writer, { ...message, xid: Xid.notification })

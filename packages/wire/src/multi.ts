@@ -74,7 +74,7 @@ export const MultiRequest: Type<readonly MultiOp[]> = parts('MultiRequest', 'req
 export const MultiResponse: Type<readonly MultiResult[]> = parts('MultiResponse', 'response', responses, 0)
 
 /**
- * Makes the type of a list of parts, which a header with `done` ends. `err` is written in the headers of parts that are no
+ * Makes the type of a list of parts that a header with `done` ends. `err` is written in the headers of parts that are not
  * errors. Each part takes bytes, so hostile input cannot make the list endless.
  */
 function parts<Part extends MultiOp | MultiResult>(

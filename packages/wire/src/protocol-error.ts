@@ -40,7 +40,7 @@ export class ProtocolError extends Error {
     return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
-  /** Whether the error is a `ProtocolError` of any copy of this package, also if it is called on a subclass. */
+  /** Whether the error is a `ProtocolError` of any copy of this package, even if it is called on a subclass. */
   static is(error: unknown): error is ProtocolError {
     return Object(error) === error && brand in (error as object)
   }

@@ -30,7 +30,7 @@ export class Writer {
   }
 
   /**
-   * The present memory. The bytes so far are at its beginning. If the writer grows, it takes new memory, and this one stays as
+   * The current memory. The bytes so far are at its beginning. If the writer grows, it takes new memory, and this one stays as
    * it is.
    */
   get memory(): Bytes {

@@ -32,8 +32,8 @@ describe('parseACL', () => {
     ['world:anyone:r,', 'ACL: entry 2 must be "scheme:id:perms", as in "world:anyone:cdrwa"'],
     ['wor ld:anyone:r', 'ACL: entry 1 must be "scheme:id:perms", as in "world:anyone:cdrwa"'],
     ['x509:CN=a,OU=b:r', 'ACL: entry 1 must be "scheme:id:perms", as in "world:anyone:cdrwa"'],
-    ['world:anyone:rx', 'ACL: entry 1 has perms that are none of "cdrwa"'],
-    ['world:anyone:R', 'ACL: entry 1 has perms that are none of "cdrwa"'],
+    ['world:anyone:rx', 'ACL: entry 1 has perms other than "cdrwa"'],
+    ['world:anyone:R', 'ACL: entry 1 has perms other than "cdrwa"'],
   ])('parseACL refuses %j', (text, message) => {
     expect(() => parseACL(text)).toThrow(new TypeError(message))
   })
@@ -79,7 +79,7 @@ describe('formatACL', () => {
     acl('world', 'anyone', '3' as unknown as number),
   ])('formatACL refuses $id.scheme:$id.id:$perms, which no text can say', (acl) => {
     expect(() => formatACL([acl])).toThrow(TypeError)
-    expect(() => formatACL([acl])).toThrow('no text stands for entry 1 of the ACL')
+    expect(() => formatACL([acl])).toThrow('entry 1 of the ACL has no text form')
   })
 })
 

@@ -78,7 +78,7 @@ describe('parseConnectString tells a comma in a chroot from one more server', ()
     'a/x, [::1]:2181',
     'a/x , b:2181',
   ])('parseConnectString refuses %j', (text) => {
-    const reason = 'a chroot stands once, at the end: "host:port,host:port/chroot"'
+    const reason = 'there is only one chroot, at the end: "host:port,host:port/chroot"'
     expect(() => parseConnectString(text)).toThrow(new TypeError(`connectString: ${reason}`))
   })
 })

@@ -70,7 +70,7 @@ export function required<T>(value: T | null, field: string): T {
   return value
 }
 
-/** Throws a `TypeError` for options that are no object, or have a key that is not known. `example` shows what to write. */
+/** Throws a `TypeError` for options that are not an object, or that have an unknown key. `example` shows what to write. */
 export function checkKeys(what: string, options: object, known: readonly string[], example = '{}'): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)

@@ -11,10 +11,11 @@ const connectBrand = Symbol.for('@zk/ConnectError')
 /**
  * The names of ZooKeeper's error codes, and seven codes of our own: `Closed` (the client was closed), `QueueFull` (too many
  * calls wait to be sent, see `maxWaiting`), `NoUsableServer` (of `followServers`), `RequestTooLarge` (servers close the
- * connection when they get such a long request), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a server
- * answered with a number that this version does not know: see `number`).
+ * connection when they get a request this long), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply
+ * that cannot be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
  *
- * A later version may have a name for a number that is `Unknown` now. The number stays the same: `KeeperError.is` accepts it.
+ * A later version may have a name for a number that is `Unknown` now. The number stays the same, and `KeeperError.is` accepts
+ * it.
  */
 export type KeeperErrorCode =
   | Exclude<ErrorName, 'Ok'>
@@ -234,8 +235,8 @@ export function messageOf(error: Error): string {
 const MOST_CAUSES = 5
 
 /**
- * Makes the message of an error of the runtime, or of a SASL mechanism, printable, also in its stack and in its causes. It may
- * contain text of a server, such as the names in a certificate. The error stays the same object.
+ * Makes the message of an error of the runtime, or of a SASL mechanism, printable, including in its stack and its causes. It may
+ * contain text from a server, such as the names in a certificate. The error stays the same object.
  */
 export function madePrintable<E>(error: E, causes = MOST_CAUSES): E {
   if (typeof error !== 'object' || error === null || !('message' in error) || typeof error.message !== 'string')
@@ -296,7 +297,7 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   return joined(': ', joined(' ', op, path), place.length === 0 ? what : `${what} (${place.join(', ')})`, hint)
 }
 
-/** Joins the parts that are there. */
+/** Joins the parts that are not undefined. */
 function joined(separator: string, ...parts: readonly (string | number | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(separator)
 }
@@ -312,7 +313,7 @@ function ofUnknownOutcome(code: KeeperErrorCode, needs: string | undefined): str
 function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
   const isChroot = path === '/' || (op === 'create' && path?.lastIndexOf('/') === 0)
   const missing = isChroot ? `the chroot ${chroot} does not exist` : `${advice.NoNode}, or the chroot does not`
-  return `${missing}: ensurePath('/') makes the chroot`
+  return `${missing}: ensurePath('/') creates the chroot`
 }
 
 /** Formats a session id as in ZooKeeper's logs: `0x` and hexadecimal digits. */

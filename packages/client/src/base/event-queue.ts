@@ -2,7 +2,7 @@
 type Overflow<T> = () => T
 
 /**
- * The items that were not taken yet, in order. There is room for `limit` items. A further item and all that wait are replaced
+ * The items that were not taken yet, in order. There is room for `limit` items. One more item, and all that wait, are replaced
  * by the item that `overflow` makes.
  */
 export class EventQueue<T> {

@@ -24,9 +24,9 @@ const READS_PER_BATCH = 4
 const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 
 /**
- * Deletes a node and all nodes below it, children first, in batches. Resolves with the number of deleted nodes. This is no
- * transaction: other clients see some of the nodes deleted, and after an error the rest stays. Nodes that other clients
- * delete meanwhile are no error. If they create nodes, the rest is read and deleted again, as long as each such pass deletes
+ * Deletes a node and all nodes below it, children first, in batches. Resolves with the number of deleted nodes. This is not a
+ * transaction: other clients see some of the nodes deleted, and after an error the rest stays. Nodes that other clients delete
+ * meanwhile are not an error. If they create nodes, the rest is read and deleted again, as long as each such pass deletes
  * something. If a pass deletes nothing, the call rejects with `NotEmpty`. The call continues after a lost connection, but not
  * after an expired session. Each request may take the whole `timeout`.
  *
@@ -45,7 +45,7 @@ export async function deleteRecursive(
   if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
   if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this node belongs to the servers`)
   if (path === '/' && !contentsOnly) {
-    throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
+    throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes everything below it')
   }
   let deleted = 0
   const limit = { bytes: MULTI_SIZE }
@@ -89,7 +89,7 @@ class Pass {
   }
 
   async run(path: string, contentsOnly: boolean): Promise<void> {
-    /** The nodes of which some children may still follow in the walk. Each is below the one before it. */
+    /** The nodes whose children may still follow in the walk, each below the one before it. */
     const open: string[] = []
     try {
       const concurrency = this.#concurrency * READS_PER_BATCH

@@ -9,7 +9,7 @@ export const CONFIG_NODE = '/zookeeper/config'
 
 /** The result of `getConfig` and `reconfig`. */
 export interface NodeConfig {
-  /** The configuration that the server has. It may be old, as in every read. */
+  /** The configuration that the server has. It may be old, as with every read. */
   readonly config: EnsembleConfig
   /** The Stat of the node. The version of the configuration is `config.version`. */
   readonly stat: Stat

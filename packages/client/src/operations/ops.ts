@@ -114,12 +114,12 @@ function part<Kind extends 'write' | 'read', Args extends readonly [path: string
       if (answeredBy === undefined ? type === typeOf() : answeredBy.includes(type)) {
         return operation.result(response as never, chroot)
       }
-      throw new ProtocolError(`a multi was answered with a result of type ${type} where another was asked for`)
+      throw new ProtocolError(`a multi was answered with a result of type ${type}, but another type was expected`)
     },
   }
 }
 
-/** Copies the list: the caller may change its list before the reply arrives. Throws a `TypeError` if this is no list. */
+/** Copies the list: the caller may change its list before the reply arrives. Throws a `TypeError` if this is not a list. */
 export function copyOf<Part>(method: 'multi' | 'multiRead', ops: readonly Part[]): readonly Part[] {
   if (Array.isArray(ops)) return [...(ops as readonly Part[])]
   const example = method === 'multi' ? "op.create('/a')" : "op.getData('/a')"

@@ -15,7 +15,7 @@ export function checkedType(type: RemovableWatches): RemovableWatches {
 type Args = [path: string, type: RemovableWatches]
 
 /**
- * Opcode 18, removeWatches. Java's removeWatches with a watcher sends 17, checkWatches, which removes no watch at the server.
+ * Opcode 18, removeWatches. Java's removeWatches with a watcher sends 17, checkWatches, which removes no watch on the server.
  */
 export const removeWatches: Operation<Args, typeof operations.removeWatches, void> = {
   name: 'removeWatches',

@@ -8,14 +8,14 @@ import type { Timestamp } from '../runtime/timestamp.ts'
 export interface Session {
   /**
    * The id of the session; 0 before a server has given one. The ephemeral nodes of the session have it as `ephemeralOwner`.
-   * If the session began at a read-only server, it has another id at each connection, until a server that accepts writes has
+   * If the session began at a read-only server, it has another id on each connection, until a server that accepts writes has
    * given the final one.
    */
   readonly id: bigint
   /** The negotiated session timeout in ms; before that the requested one. */
   readonly timeout: number
   /**
-   * The shortest timeout that the session ever had, in ms. A server may change the timeout when the client reconnects, and a
+   * The shortest timeout that the session has ever had, in ms. A server may change the timeout when the client reconnects, and a
    * new leader uses the first one again (SessionTrackerImpl takes it from the transaction that created the session). 0 if it
    * is not known: the session was resumed with credentials that do not have it.
    */
@@ -33,7 +33,7 @@ export interface Session {
    * to it.
    */
   waitUntil(work: Promise<unknown>): void
-  /** The present connection; undefined while the client looks for a server, and after the end of the session. */
+  /** The current connection; undefined while the client looks for a server, and after the end of the session. */
   readonly connection: Connection | undefined
   /**
    * The number of anomalies after which the session went on, such as events of an unknown type or without a watcher. Each is
@@ -59,11 +59,10 @@ export interface Connection {
    */
   readonly handshakeAt: Timestamp
   /**
-   * When the second-last request or ping was sent, of those that were answered at or before `now` (a time of
+   * When the second-to-last request or ping was sent, of those that were answered at or before `now` (a time of
    * `runtime.now()`). The result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
-   * server has touched the session. Whether the leader knows of this touch is another question: see
-   * `docs/lease.md` in the repository. Credentials do not count: servers answer them without touching the session. Answers are kept for
-   * about T.
+   * server has touched the session. This does not show whether the leader knows of this touch: see `docs/lease.md` in the
+   * repository. Credentials do not count: servers answer them without touching the session. Answers are kept for about T.
    */
   touchAnsweredBy(now: number): Timestamp
 }

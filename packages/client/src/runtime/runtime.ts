@@ -20,7 +20,7 @@ export interface Runtime {
   /** A fresh random UUID in its 36-character form. */
   uuid(): string
   /**
-   * Looks up the addresses of a host name, anew at each call. For an IP address the result is that address. Calls one method
+   * Looks up the addresses of a host name, afresh on each call. For an IP address the result is that address. Calls one method
    * of `handler`, once, after `resolve` has returned. If a runtime has no `resolve`, `dial` gets targets without `address`.
    */
   resolve?: ((host: string, handler: LookupHandler) => void) | undefined

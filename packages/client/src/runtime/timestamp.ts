@@ -8,7 +8,7 @@ export interface Timestamp {
   readonly wallNow: number
 }
 
-/** The present time. Pass `now` if you have already read the steady clock. */
+/** The current time. Pass `now` if you have already read the steady clock. */
 export function timestamp(runtime: Runtime, now = runtime.now()): Timestamp {
   return { now, wallNow: runtime.wallNow() }
 }

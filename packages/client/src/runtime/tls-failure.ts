@@ -53,12 +53,12 @@ const NO_COMMON_VERSION = 'client and server have no version of TLS in common; s
 function explainAlert(alert: string): string {
   if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
   if (/CERTIFICATE.REQUIRED/i.test(alert)) {
-    return `the server wants a certificate of the client; give tls.cert and tls.key (${alert})`
+    return `the server wants a client certificate; give tls.cert and tls.key (${alert})`
   }
   if (/CERTIFICATE|UNKNOWN.CA/i.test(alert))
     return `the server does not accept our certificate: see tls.cert (${alert})`
   return (
-    `the server refused the TLS handshake; it may want a certificate of the client (tls.cert, tls.key), another ` +
+    `the server refused the TLS handshake; it may want a client certificate (tls.cert, tls.key), another ` +
     `version or other ciphers (${alert})`
   )
 }
@@ -83,13 +83,13 @@ function explainClosing(how: 'closed' | 'reset', stage: Stage): string {
   if (stage === 'handshaking') {
     return (
       // In this stage Node also reports an end as ECONNRESET.
-      `the server closed the connection during the TLS handshake; it may not speak TLS on this port, want a certificate of ` +
-      'the client (tls.cert, tls.key), or be a proxy or balancer that reaches no server'
+      `the server closed the connection during the TLS handshake; it may not speak TLS on this port, want a ` +
+      'client certificate (tls.cert, tls.key), or be a proxy or balancer that reaches no server'
     )
   }
   return (
-    `the server ${how} the connection without a word; it may have no quorum, have too many connections of this client ` +
-    '(maxClientCnxns), be behind what the client has seen, want a certificate of the client, or another one, speak TLS where ' +
+    `the server ${how} the connection without a word; it may have no quorum, have too many connections from this client ` +
+    '(maxClientCnxns), be behind what the client has seen, want a client certificate, or another one, speak TLS while ' +
     'the client does not, or be a proxy or balancer that reaches no server'
   )
 }

@@ -44,7 +44,7 @@ export interface TlsOptions {
   crl?: Pem | readonly Pem[] | undefined
   /** The name to send as SNI and to look for in the certificate. @default the host of the server; no SNI for an IP address */
   servername?: string | undefined
-  /** False accepts any certificate: an attacker on the way can then read and change everything. @default true */
+  /** False accepts any certificate: an attacker on the network path can then read and change everything. @default true */
   rejectUnauthorized?: boolean | undefined
   /** Replaces the check that a trusted certificate is for this host. Return an `Error` to refuse the certificate. */
   checkServerIdentity?: ((host: string, certificate: ServerCertificate) => Error | undefined) | undefined
@@ -106,7 +106,7 @@ export function checkTlsSource(tls: unknown): void {
 export function checkTls(tls: unknown): TlsOptions {
   if (tls === true) return {}
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
-    throw new TypeError('tls must be true, an object such as { ca, cert, key }, or a function that gives one')
+    throw new TypeError('tls must be true, an object such as { ca, cert, key }, or a function that returns one')
   }
   checkKeys('tls', tls, Object.keys(kinds))
   const given = Object.entries(tls).filter(([, value]) => value !== undefined)

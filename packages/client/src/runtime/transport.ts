@@ -17,8 +17,8 @@ const READ_SIZE = 256 * 1024
 const FIRST_READ_SIZE = 4 * 1024
 
 export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
-  // If the target has no address, `connect` of node:net looks up the host name at each call, and tries its addresses one
-  // after the other (autoSelectFamily).
+  // If the target has no address, `connect` of node:net looks up the host name on each call, and tries its addresses one after
+  // the other (autoSelectFamily).
   const where = { host: address, port }
   let open = true
   let stage: Stage = 'dialing'
@@ -87,7 +87,7 @@ function plainSocket(where: { host: string; port: number }, received: (bytes: Ui
 /** The names that may be sent as SNI (RFC 6066). */
 const SERVER_NAME = /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i
 
-/** A name with other characters than ASCII in the form that DNS and certificates have (`xn--…`). */
+/** The form of a name in DNS and certificates: non-ASCII characters are encoded (`xn--…`). */
 function inAscii(host: string): string {
   const url = `http://${host}`
   return /^[\0-\x7f]*$/.test(host) || !URL.canParse(url) ? host : new URL(url).hostname
@@ -119,8 +119,8 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
 }
 
 /**
- * Wraps `checkServerIdentity` of the caller. An error that it throws could not be caught, so the wrapper returns the error:
- * the certificate is refused. An invalid result refuses the certificate, too.
+ * Wraps the caller's `checkServerIdentity`. An error that it throws could not be caught, so the wrapper returns the error: the
+ * certificate is refused. An invalid result refuses the certificate, too.
  */
 function withoutThrowing(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
   return (host, certificate) => {

@@ -1,6 +1,6 @@
 // The lists of `name=value` that both sides of DIGEST-MD5 send (RFC 2831, 7.1).
 
-/** Parses a list into the values of each name. Names are changed to lower case. Throws an `Error` if it is no such list. */
+/** Parses a list into the values of each name. Names are changed to lower case. Throws an `Error` if it is not such a list. */
 export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly string[]> {
   const text = new TextDecoder().decode(bytes)
   const directives = new Map<string, string[]>()

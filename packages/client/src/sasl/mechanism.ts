@@ -16,7 +16,7 @@ export interface SaslMechanism {
 export interface SaslContext {
   /** `host:port` */
   readonly server: string
-  /** Text that cannot be guessed and was never used before. */
+  /** Text that cannot be guessed and has never been used before. */
   readonly nonce: () => string
 }
 
@@ -31,7 +31,7 @@ export interface SaslExchange {
   step(challenge: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
-/** Throws a `TypeError` for a value that is no mechanism. */
+/** Throws a `TypeError` for a value that is not a mechanism. */
 export function checkMechanism(sasl: unknown): void {
   if (sasl === undefined) return
   if (typeof sasl !== 'object' || sasl === null || !('start' in sasl) || typeof sasl.start !== 'function') {

@@ -39,7 +39,7 @@ type Facts =
       readonly duration: number
       readonly at: number
     })
-  /** `before` is the session timeout of the connection before; undefined on the first connection of a session */
+  /** `before` is the session timeout on the previous connection; undefined on the first connection of a session */
   | {
       readonly type: 'connected'
       readonly server: string
@@ -47,7 +47,7 @@ type Facts =
       readonly before: number | undefined
       readonly at: number
     }
-  /** a connection has ended, after `duration` ms; with the session if that is over. `reason` makes the error */
+  /** a connection has ended, after `duration` ms, and with it the session if that is over. `reason` makes the error */
   | {
       readonly type: 'lost'
       readonly server: string | undefined
@@ -90,7 +90,7 @@ type Facts =
 
 export type ClientEvent = Facts & { readonly session: SessionInfo }
 
-/** `Other` is an error that is no `KeeperError`. */
+/** `Other` is an error that is not a `KeeperError`. */
 export type CallCode = KeeperErrorCode | 'Ok' | 'Aborted' | 'Other'
 
 /** The event of this type. */

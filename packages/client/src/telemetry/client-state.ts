@@ -49,7 +49,7 @@ export interface DisconnectedState extends OfSession {
   readonly name: 'disconnected'
   /**
    * The error of the last attempt to connect. If none has failed yet, it is the error of the lost connection. In JSON it is
-   * the message of the error. A new error is no new state: `zk.state` has it, but an iterator of `states()` is not notified.
+   * the message of the error. A new error is not a new state: `zk.state` has it, but an iterator of `states()` is not notified.
    */
   readonly error: Error
   /**
@@ -89,7 +89,7 @@ export interface ClientStates extends AsyncIterableIterator<ClientState> {
   return(): Promise<Result>
 }
 
-/** The present state, and the iterators that wait for the next one. Other iterators read the state at `next`. */
+/** The current state, and the iterators that wait for the next one. Other iterators read the state at `next`. */
 export class StateFeed {
   #current: ClientState
   /** The number of states so far. */
@@ -112,7 +112,7 @@ export class StateFeed {
     this.#notify()
   }
 
-  /** Replaces the present state by one with other details. No iterator is notified. */
+  /** Replaces the current state by one with other details. No iterator is notified. */
   amend(state: ClientState): void {
     // The error has the method, not the state, because programs copy the fields of a state.
     if ('error' in state) describeInJson(state.error)
@@ -125,7 +125,7 @@ export class StateFeed {
     this.#notify()
   }
 
-  /** Makes an iterator. It stores no states, and reads the present one: so a slow reader misses states. */
+  /** Makes an iterator. It stores no states, and reads the current one: so a slow reader misses states. */
   follow(): ClientStates {
     /** The count when `next` last returned a state. */
     let seen = 0

@@ -32,7 +32,7 @@ export interface RequestMessage extends Place {
   xid: number | undefined
   /** The time since the call, in ms. */
   duration: number | undefined
-  /** `Ok`, the error's code, `Aborted`, or `Other` for an error that is no `KeeperError`. */
+  /** `Ok`, the error's code, `Aborted`, or `Other` for an error that is not a `KeeperError`. */
   code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
   /** `outcomeUnknown` of the `KeeperError`; false if the call succeeded, was aborted, or failed with another error. */
   outcomeUnknown: boolean | undefined
@@ -45,7 +45,7 @@ export interface RequestMessage extends Place {
 
 /** The diagnostics channels of the client, by name, with their messages. `tracing:zk:request:*` have `RequestMessage`. */
 export interface ClientMessages {
-  /** An anomaly: an event that the protocol does not foresee. The client went on. */
+  /** An anomaly: a breach of the protocol that the client survived. */
   'zk:anomaly': Place & { readonly what: string }
   /**
    * `failed`: an attempt has failed. `lost`: an established connection has ended. `duration` is that of the failed look-up,
@@ -62,7 +62,7 @@ export interface ClientMessages {
     readonly event: 'established' | 'expired' | 'closed' | 'authFailed' | 'unreachable'
     readonly timeout: number
   }
-  /** A watch has fired or was removed. `path` is the path at the server, with the chroot. */
+  /** A watch has fired or was removed. `path` is the path on the server, with the chroot. */
   'zk:watch': Place & {
     readonly type: Exclude<OneShotOutcome['type'], 'SessionEnded'> | 'PersistentWatchRemoved'
     readonly path: string

@@ -28,7 +28,7 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
 
 type PinoMethods = { readonly [level in LogLevel]: (fields: object, message: string) => void }
 
-/** The function that logs one line. What a logger that is async rejects with is ignored, like what it throws. */
+/** The function that logs one line. Rejections of an async logger are ignored, like errors that a logger throws. */
 export function logFunctionOf(logger: Logger): LogFunction {
   const log = lineOf(logger)
   return (level, message, fields) => {

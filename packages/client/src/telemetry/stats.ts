@@ -6,14 +6,14 @@ import type { Flow } from '../session/requests/flow.ts'
 /** The upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
 
-/** The length of a window, in ms. `recentMaxLate` is the maximum of the present window and the one before. */
+/** The length of a window, in ms. `recentMaxLate` is the maximum of the current window and the one before. */
 const WINDOW = 60_000
 
 /** How long calls took, from the call to its answer. The time before the request was sent is included. */
 export interface Latency {
   /** The number of calls. */
   readonly count: number
-  /** The mean duration, in ms, as all below. */
+  /** The mean duration, in ms, like all below. */
   readonly mean: number
   /** The longest duration. */
   readonly max: number
@@ -21,15 +21,15 @@ export interface Latency {
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
 }
 
-/** The statistics of a client since `connect`, over all its sessions, and its present load: a snapshot, never updated. */
+/** The statistics of a client since `connect`, over all its sessions, and its current load: a snapshot, never updated. */
 export interface ClientStats {
   /** The calls of the client and of all its views. */
   readonly requests: {
-    /** All calls, those still under way included. */
+    /** All calls, including those still under way. */
     readonly called: number
     /** Calls that resolved, and calls of the library itself that ended with an error code which it expected. */
     readonly succeeded: number
-    /** How many calls failed with each code; `Other` for an error that is no `KeeperError`. */
+    /** How many calls failed with each code; `Other` for an error that is not a `KeeperError`. */
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
     /** Calls that rejected with the reason of their signal. A write among them may still happen. */
     readonly aborted: number
@@ -46,7 +46,7 @@ export interface ClientStats {
     readonly established: number
     /** Connections after the first one of a session. */
     readonly reconnected: number
-    /** Connections that have ended, those that the client closed included. */
+    /** Connections that have ended, including those that the client closed. */
     readonly lost: number
   }
   /** Sessions that were established, and those that expired. */

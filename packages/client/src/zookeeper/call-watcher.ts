@@ -1,5 +1,5 @@
 // The watch that a read sets, as the caller sees it: the promise of its event, and `unwatch`. `unwatch` removes the watcher
-// here at once, and the watch at the server if nothing else of this client needs it.
+// locally at once, and the watch on the server if nothing else of this client needs it.
 import { type Chroot, noChroot } from '../base/chroot.ts'
 import { inJson } from '../base/in-json.ts'
 import type { WatchKind } from '../operations/operation.ts'
@@ -44,8 +44,8 @@ export interface Watched {
   /** Resolves with the event, or at the latest when the session ends. Never rejects. */
   readonly changed: Promise<WatchedEvent>
   /**
-   * Removes the watch: `changed` resolves with the removal. If nothing else of this client waits for the same event, the
-   * watch at the server is removed, too.
+   * Removes the watch: `changed` resolves with the removal. If nothing else of this client waits for the same event, the watch
+   * on the server is removed, too.
    */
   readonly unwatch: () => Promise<void>
 }

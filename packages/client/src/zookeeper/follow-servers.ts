@@ -46,7 +46,7 @@ export async function followServers(
     update: (servers) => sessions.updateServers(servers, 'ensemble'),
     ignored: (why) => sessions.report({ type: 'serversIgnored', why }),
     gaveUp: (why) => {
-      sessions.report({ type: 'anomaly', what: `the client follows /zookeeper/config no longer: ${String(why)}` })
+      sessions.report({ type: 'anomaly', what: `the client no longer follows /zookeeper/config: ${String(why)}` })
     },
   }
   try {
@@ -139,7 +139,7 @@ interface Connecting {
 }
 
 /**
- * The addresses at which servers accept this client. If a server listens at all its addresses, this is the host of its address
+ * The addresses at which servers accept this client. If a server listens on all its addresses, this is the host of its address
  * for other servers. A server without such an address is left out.
  */
 export function clientAddresses({ servers }: EnsembleConfig, { isSecure, port }: Connecting): ServerAddress[] {

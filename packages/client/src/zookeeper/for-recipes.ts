@@ -1,4 +1,4 @@
-// What recipes need of a client besides its public methods. These are methods of the object, and their names are known to all
+// What recipes need from a client besides its public methods. These are methods of the object, and their names are known to all
 // copies of this package: the recipes of one copy also work with a client of another.
 import type { CallOptions } from '../operations/call-options.ts'
 import type { NameList } from '../operations/name-list.ts'
@@ -15,7 +15,7 @@ export type WatchIntoOptions = Pick<WatchOptions, 'recursive'> & CallOptions
 export interface WatchInto {
   /** Settles as `watch` does. */
   readonly opened: Promise<unknown>
-  /** Removes the watch here. The watch at the server is removed with the next requests. */
+  /** Removes the watch locally. The watch on the server is removed with the next requests. */
   readonly stop: () => void
 }
 

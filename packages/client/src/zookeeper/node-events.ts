@@ -31,7 +31,7 @@ export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
 /**
  * The events of one persistent watch. The watch is removed when you leave the loop, by `return()`, by `await using`, or by
- * the signal. An iterator that you only drop continues, and keeps up to `maxQueued` events, until the client is closed.
+ * the signal. An iterator that is merely dropped continues, and keeps up to `maxQueued` events, until the client is closed.
  */
 export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent>, AsyncDisposable {
   // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
@@ -63,7 +63,7 @@ export interface EventSink {
   push(event: PersistentWatchEvent): void
   /** No further event will come. */
   end(last: PersistentWatchEvent): void
-  /** The server refuses the watch when it is to be set again. */
+  /** The server has refused to set the watch again. */
   fail(error: unknown): void
 }
 

@@ -111,7 +111,7 @@ const timeLeft = ({ runtime, until }: WaitLimit) => until - runtime.now()
 type MakeNode = (path: string, mode: PathMode, timeout: number) => Promise<unknown>
 
 interface MissingParent {
-  /** The path of the parent at the server, with the chroot. */
+  /** The path of the parent on the server, with the chroot. */
   readonly parentPath: string
   readonly makeNode: MakeNode
   readonly create: (timeout: number) => Promise<Created>

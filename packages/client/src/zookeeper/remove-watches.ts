@@ -1,4 +1,4 @@
-// Removes watches of a client, here and at the server.
+// Removes watches of a client, locally and on the server.
 import { atCaller, KeeperError } from '../base/errors.ts'
 import { throwIfAborted } from '../base/signals.ts'
 import { type CallOptions, checkCallOptions } from '../operations/call-options.ts'

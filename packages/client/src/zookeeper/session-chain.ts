@@ -39,7 +39,7 @@ export class SessionChain {
   readonly #lookUps: LookUps
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
-  /** All credentials, also those of addAuth. Every connection of every session begins with all of them. */
+  /** All credentials, including those of addAuth. Every connection of every session begins with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
   /** The session that `connect` was to resume. */

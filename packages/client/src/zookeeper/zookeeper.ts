@@ -83,7 +83,7 @@ export class ZooKeeper {
     return this.#chroot.path
   }
 
-  /** The present session, in which calls run. After an expiry this is another object. */
+  /** The current session, in which calls run. After an expiry this is another object. */
   get session(): Session {
     return this.#sessions.current
   }
@@ -93,12 +93,12 @@ export class ZooKeeper {
     return this.#sessions.runtime
   }
 
-  /** The statistics of the client since `connect`, and its present load. This is a snapshot, and cheap. */
+  /** The statistics of the client since `connect`, and its current load. This is a snapshot, and cheap. */
   stats(): ClientStats {
     return this.#sessions.stats()
   }
 
-  /** The present state of the client: plain data for a health check. */
+  /** The current state of the client: plain data for a health check. */
   get state(): ClientState {
     return this.#sessions.states.current
   }
@@ -109,7 +109,7 @@ export class ZooKeeper {
   }
 
   /**
-   * The states of the client: first the present one, then each new one until the client has ended. A slow loop misses some
+   * The states of the client: first the current one, then each new one until the client has ended. A slow loop misses some
    * states, but always gets the latest one.
    *
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
@@ -137,7 +137,7 @@ export class ZooKeeper {
 
   // --- operations --------------------------------------------------------------------------------------------------
 
-  /** Creates a node. To the path of a sequential node the server appends a number of ten digits. */
+  /** Creates a node. The server appends a number of ten digits to the path of a sequential node. */
   create(
     path: string,
     data?: Data,
@@ -252,7 +252,7 @@ export class ZooKeeper {
     return this.#calls.call(getAllChildrenNumber, [path], options)
   }
 
-  /** The identities of the connection at the server. For servers from 3.7 on. */
+  /** The identities of the connection on the server. For servers from 3.7 on. */
   whoAmI(options: CallOptions = noOptions): Promise<ClientInfo[]> {
     return this.#calls.call(whoAmI, [], options)
   }
@@ -275,7 +275,7 @@ export class ZooKeeper {
     return this.#calls.call(reconfig, [change], options)
   }
 
-  /** Whether the server has such a watch on the node: of this client from 3.9 on, and of any client at older servers. */
+  /** Whether the server has such a watch on the node: of this client from 3.9 on, and of any client on older servers. */
   checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = noOptions): Promise<boolean> {
     return this.#calls.call(checkWatches, [path, type], options)
   }
@@ -298,7 +298,7 @@ export class ZooKeeper {
   }
 
   /**
-   * Removes all watches of this client from the node, here and at the server. `changed` of a read resolves with the removal,
+   * Removes all watches of this client from the node, locally and on the server. `changed` of a read resolves with the removal,
    * and the events of `watch` end. The client delivers no event of them after the call, even if it is already on its way. If
    * this client still needs a watch, for instance for a read under way, the server keeps it for as long. Rejects with
    * `NoWatcher` if there were no watches at the call. A call under way that may set a watch counts as one.
@@ -316,7 +316,7 @@ export class ZooKeeper {
   }
 
   /**
-   * Creates the node and every missing node above it, the chroot included, as persistent nodes. Existing nodes do not change.
+   * Creates the node and every missing node above it, including the chroot, as persistent nodes. Existing nodes do not change.
    */
   async ensurePath(path: string, options: EnsureOptions = {}): Promise<void> {
     await ensure(this.#calls, 'ensurePath', 'PERSISTENT', path, options)
@@ -345,7 +345,8 @@ export class ZooKeeper {
   /**
    * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move
    * to another server, so that each server has its share of the clients. A client moves when a server of the new list has
-   * proven that it serves, and its requests are answered. It keeps its session. Until then it stays connected where it is.
+   * proven that it serves, and its requests are answered. It keeps its session. Until then it stays connected to its present
+   * server.
    */
   updateServers(connectString: string): void {
     const { servers, chroot } = parseConnectString(connectString)
@@ -357,9 +358,9 @@ export class ZooKeeper {
 
   /**
    * Takes the servers from the ensemble's own configuration, `/zookeeper/config`, now and whenever it changes, until the
-   * signal aborts or the client is closed. They are used as those of `updateServers` are, and the program's own list is
-   * tried whenever all of them have failed. Resolves after the first time. Servers without an address that this client can
-   * use are left out. Rejects with `NoUsableServer` if no server is left: the message says why, and what to do.
+   * signal aborts or the client is closed. They are used like those of `updateServers`, and the program's own list is tried
+   * whenever all of them have failed. Resolves after the first time. Servers without an address that this client can use are
+   * left out. Rejects with `NoUsableServer` if no server is left: the message says why, and what to do.
    */
   followServers(options: Pick<CallOptions, 'signal'> = noOptions): Promise<void> {
     return followServers(this, this.#sessions, options)

@@ -118,8 +118,8 @@ describe('SessionMachine with SASL', () => {
   })
 
   test.each([
-    ['a reply with another xid', answer(7, 'x'), /xid 7, before SASL was through/],
-    ['a reply twice', Uint8Array.from([...answer(1, 'x'), ...answer(1, 'x')]), /xid 1, before SASL was through/],
+    ['a reply with another xid', answer(7, 'x'), /xid 7, before SASL was complete/],
+    ['a reply twice', Uint8Array.from([...answer(1, 'x'), ...answer(1, 'x')]), /xid 1, before SASL was complete/],
     ['another error', answer(1, null, ErrorCode.SystemError), /answered with code -1/],
     ['a reply without a token', replyFrame({ xid: 1 }), /SetSASLResponse/],
   ])('SessionMachine gives up a connection on which SASL meets %s', (_, frames, message) => {
@@ -138,7 +138,7 @@ describe('SessionMachine with SASL', () => {
     const machine = authenticating()
     expect(machine.deadline()).toBe(T / 3)
     expect(typesOf(machine.elapse(T / 3))).toContain('hangUp')
-    expect(machine.servers.attempts[0]!.error.message).toBe('SASL was not through in time')
+    expect(machine.servers.attempts[0]!.error.message).toBe('SASL was not complete in time')
   })
 
   test('SessionMachine gives up in time when no server is through with SASL, though each gives it a session', () => {

@@ -143,7 +143,7 @@ test.each<[string, SaslMechanism['start'], string]>([
   ['rejects', () => Promise.reject(new Error('no ticket')), 'no ticket'],
   ['throws what is no Error', () => Promise.reject('no ticket'), 'SASL ODD failed'],
   ['gives text', () => ({ first: 'x' as unknown as Uint8Array, step: () => undefined }), 'SASL ODD: a token must be'],
-  ['never answers', () => new Promise(() => {}), 'SASL was not through in time'],
+  ['never answers', () => new Promise(() => {}), 'SASL was not complete in time'],
 ])('connect tells why there is no connection when a mechanism %s', async (_, start, message) => {
   const { runtime, server, connecting } = world({ sasl: { name: 'ODD', start }, connectTimeout: 1 })
   await server.accept()

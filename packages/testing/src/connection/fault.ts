@@ -147,7 +147,7 @@ export function show(value: unknown): string {
 
 function pathMatcher(path: string | RegExp): (path: string) => boolean {
   if (path instanceof RegExp) {
-    // With the flag `g` or `y`, a RegExp would go on from its last match.
+    // With the flag `g` or `y`, a RegExp would continue from its last match.
     const pattern = new RegExp(path.source, path.flags.replace(/[gy]/g, ''))
     return (candidate) => pattern.test(candidate)
   }

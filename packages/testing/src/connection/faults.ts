@@ -127,7 +127,7 @@ export class Faults {
   }
 
   /**
-   * A handshake that resumes a session is answered with a new session, as by a server that has forgotten the old one (ClickHouse
+   * A handshake that resumes a session is answered with a new session, as if the server had forgotten the old one (ClickHouse
    * Keeper does this). The old session lives on until it expires. Handshakes of new sessions do not match.
    */
   replaceSession(options: ReplaceSessionOptions = {}): FaultRule {

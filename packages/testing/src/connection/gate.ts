@@ -38,7 +38,7 @@ export class Gate {
     if (this.isOpen !== wasOpen) this.onChange(this.isOpen)
   }
 
-  /** Opens the gate for ever: from now on input is dropped. */
+  /** Opens the gate forever: from now on input is dropped. */
   remove(): void {
     if (this.#isGone) return
     const wasOpen = this.isOpen

@@ -31,7 +31,7 @@ export interface Limits {
 
 /** What the connections of an ensemble have in common. */
 export interface Host {
-  /** The present time, in ms since the ensemble began. */
+  /** The current time, in ms since the ensemble began. */
   readonly now: number
   readonly faults: Faults
   readonly history: History

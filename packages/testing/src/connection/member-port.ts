@@ -20,7 +20,7 @@ export class MemberPort {
   isRefusing = false
   /** The clock of the member's process. While the process is stopped, no timer runs. */
   readonly clock: Clock
-  /** The connections that were frozen with the member, also ended ones: their last bytes leave when it thaws. */
+  /** The connections that were frozen with the member, including ended ones: their last bytes leave when it thaws. */
   readonly #frozen = new Set<ServerConnection>()
   #startedAt: number
 

@@ -37,7 +37,7 @@ const UNKNOWN = -1n
 
 type Asked = Pick<RequestMessage, 'op' | 'opCode' | 'xid'>
 
-/** What a connection needs of the port of its member. */
+/** What a connection needs from the port of its member. */
 interface Port {
   readonly name: string
   readonly host: Host
@@ -294,7 +294,7 @@ export class ServerConnection implements Connection {
     const isRefused = refusalOf(rule) !== undefined
     const { member, host } = this.port
     const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
-    // A real server touches the session also for a request that it refuses.
+    // A real server touches the session even for a request that it refuses.
     if (isRefused) member.touchBy(this)
     if (isRefused && this.#unanswered.count === 0) return this.#answerRefused(request)
     this.#unanswered.add(request, member.tree)
@@ -348,7 +348,7 @@ export class ServerConnection implements Connection {
   #strike(rule: FaultRule | undefined, done: () => void): void {
     strikeRequest(
       rule,
-      // The delay of 0 lets the answers to earlier requests leave first, if they are there.
+      // The delay of 0 lets the answers to earlier requests leave first, if there are any.
       (how) => (how === 'open' ? undefined : this.#delay(0, () => this.#break(how))),
       (ms, done) => this.#delay(ms, done),
       done,

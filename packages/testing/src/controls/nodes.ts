@@ -17,7 +17,7 @@ export interface TestNode {
   readonly children: readonly string[]
 }
 
-/** How `nodes.create` makes a node. */
+/** How `nodes.create` creates a node. */
 export interface CreateNodeOptions {
   /** The data; text is encoded as UTF-8. @default none */
   data?: Uint8Array | string | undefined
@@ -40,7 +40,7 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
 }
 
 /**
- * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights.
+ * The nodes as an operator sees and changes them: on the leader, without a session, and with all rights.
  *
  * A change is committed like any write: before the method returns if `latency` is 0, otherwise later. If the leader has lost
  * its quorum, or is frozen, the change waits, and is lost if another leader is elected: wait for `TestEnsemble.serving`
@@ -56,7 +56,7 @@ export class TestNodes {
     this.#control = control
   }
 
-  /** The node at the leader; undefined if there is none. */
+  /** The node on the leader; undefined if there is none. */
   get(path: string): TestNode | undefined {
     return readNode(this.#tree, path)
   }
@@ -137,7 +137,7 @@ function checkData(what: string, data: unknown): void {
   throw new TypeError(`${what}: data must be a Uint8Array or a string, not ${show(data)}`)
 }
 
-/** Also bytes of another realm: test runners run tests in a realm of their own. */
+/** Accepts bytes of another realm, too: test runners run tests in a realm of their own. */
 function isBytes(data: unknown): boolean {
   return ArrayBuffer.isView(data) && Object.prototype.toString.call(data) === '[object Uint8Array]'
 }

@@ -25,7 +25,7 @@ export class TestMember {
     return this.#port.address
   }
 
-  /** The TCP port of `address`, also while the member is down. 2181 in virtual time. */
+  /** The TCP port of `address`, even while the member is down. 2181 in virtual time. */
   get port(): number {
     return this.#port.clientPort
   }
@@ -78,13 +78,13 @@ export class TestMember {
     if (this.role !== 'down' && !this.isFrozen) this.#do('freeze()', () => this.#port.freeze())
   }
 
-  /** Lets the process go on, as SIGCONT does. */
+  /** Lets the process continue, as SIGCONT does. */
   thaw(): void {
     if (this.isFrozen) this.#do('thaw()', () => this.#port.thaw())
   }
 
   /**
-   * From now on applies each commit with this delay, in ms. Infinity means that commits wait for `catchUp`. So reads at this
+   * From now on applies each commit with this delay, in ms. Infinity means that commits wait for `catchUp`. So reads from this
    * member are stale, and writes are answered late.
    */
   lag(ms: number): void {
@@ -105,7 +105,7 @@ export class TestMember {
     return this.#do('loseTouch()', () => this.#port.member.loseTouch())
   }
 
-  /** Refuses new connections from now on. The present ones stay. */
+  /** Refuses new connections from now on. The current ones stay. */
   refuse(): void {
     this.#do('refuse()', () => (this.#port.isRefusing = true))
   }

@@ -38,8 +38,8 @@ export class TestSessions {
   }
 
   /**
-   * Moves a session at the leader, as if its client had resumed it at another member. The next write on its present
-   * connection ends that connection (SessionMoved).
+   * Moves a session on the leader, as if its client had resumed it on another member. The next write on its current connection
+   * ends that connection (SessionMoved).
    */
   move(id: bigint, to: MemberLike): void {
     const name = nameOf(to)

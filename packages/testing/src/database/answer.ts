@@ -31,7 +31,7 @@ export interface Answer {
 export function answerRead(tree: DataTree, request: ServerRequest): Answer {
   const { op, opCode, request: asked } = request.message
   const answer = op && (reads[op] as Read<unknown> | undefined)
-  if (answer === undefined) throw new TypeError(`a request with the opcode ${opCode} is no read`)
+  if (answer === undefined) throw new TypeError(`a request with the opcode ${opCode} is not a read`)
   return request.isMalformed ? refused(ErrorCode.MarshallingError) : answer(asked, tree, request)
 }
 

@@ -10,7 +10,7 @@ import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
  * What the counter for sequential children does after 2³¹ - 1. 'stick', as from 3.6 on: every later child gets 2147483647
- * (ZOOKEEPER-3249). 'wrap', as before 3.6: it goes on at -2147483648.
+ * (ZOOKEEPER-3249). 'wrap', as before 3.6: it continues at -2147483648.
  */
 export type SequenceOverflow = 'stick' | 'wrap'
 

@@ -70,7 +70,7 @@ export class Preparation {
       return removeContainer(new TextDecoder().decode(message.rest), context)
     }
     if (message.op === 'reconfig') return this.#reconfig(message.request, context)
-    throw new TypeError(`a request with the opcode ${message.opCode} is no write`)
+    throw new TypeError(`a request with the opcode ${message.opCode} is not a write`)
   }
 
   /**

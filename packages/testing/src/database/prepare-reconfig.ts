@@ -32,7 +32,7 @@ export function prepareReconfig(asked: Asked, quorum: Quorum | undefined, contex
   const node = changes.get(CONFIG_NODE)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
-  // This differs from ZooKeeper, where a leader goes on: here the voters cannot change.
+  // This differs from ZooKeeper, in which a leader continues: here the voters cannot change.
   if (String(voters) !== String(votersOf(config.servers))) return refuse(ErrorCode.Unimplemented)
   changes.add(zxid, CONFIG_NODE, viewOf(node, { version: -1 }))
   const data = new TextEncoder().encode(formatConfig({ servers, version: zxid }))

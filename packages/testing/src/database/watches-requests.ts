@@ -14,9 +14,8 @@ import type { DataTree } from './data-tree.ts'
 import { type WatchManager, WatchMode } from './watch-manager.ts'
 
 /**
- * Sets watches that a client had at another server. A one-shot watch fires at once if its node has changed since
- * `relativeZxid`, otherwise it is set again. Persistent watches are set, without events for earlier changes. Returns an
- * `ErrorCode`.
+ * Sets watches that a client had on another server. A one-shot watch fires at once if its node has changed since `relativeZxid`,
+ * otherwise it is set again. Persistent watches are set, without events for earlier changes. Returns an `ErrorCode`.
  */
 export function setWatches(
   tree: DataTree,

@@ -80,7 +80,7 @@ class Pipe<Packet extends object> {
     this.#schedule()
     const { end } = this
     if (end === undefined) return
-    // A stopped process reads the packet when it goes on.
+    // A stopped process reads the packet when it continues.
     if (end.process.isStopped) end.process.input(() => this.#deliver(packet))
     else this.#deliver(packet)
   }

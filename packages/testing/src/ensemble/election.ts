@@ -5,10 +5,10 @@ import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
 import { isAhead, type Vote } from './vote.ts'
 
-/** The shortest pause after an attempt without a leader, in ms. With 0, attempts would repeat at one instant for ever. */
+/** The shortest pause after an attempt without a leader, in ms. With 0, attempts would repeat at one instant forever. */
 const LEAST_PAUSE = 1
 
-/** What an election needs of a member. */
+/** What an election needs from a member. */
 interface Voter {
   readonly id: number
   readonly name: string

@@ -60,7 +60,7 @@ export class Follower implements End<LeaderPacket> {
       case 'revalidated':
         return server.revalidated(packet.sessionId, packet.isValid)
       case 'ping':
-        // This is the only way in which the leader learns of touches at this member.
+        // This is the only way in which the leader learns of touches on this member.
         return this.#channel.toLeader({ type: 'ping', touched: server.touches.snapshot() })
     }
   }

@@ -5,7 +5,7 @@ import type { Pending } from './pending.ts'
 import { PrimaryServer } from './primary-server.ts'
 import type { Owner } from './session-tracker.ts'
 
-/** What a leader's server needs of its leader. */
+/** What a leader's server needs from its leader. */
 export interface Quorum {
   propose(pending: Pending): void
   /** Answers the `sync` of a follower. */

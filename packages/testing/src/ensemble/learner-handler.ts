@@ -11,7 +11,7 @@ type State =
   /** `sent` is the zxid of the leader's last proposal that the follower was sent. */
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
-/** What a handler needs of its leader. */
+/** What a handler needs from its leader. */
 interface LeaderOfHandler {
   readonly host: Host
   readonly tick: number

@@ -34,7 +34,7 @@ type State =
   | { readonly type: 'leading'; readonly leader: Leader }
   | { readonly type: 'following'; readonly follower: Follower }
 
-/** What a member needs of its ensemble. */
+/** What a member needs from its ensemble. */
 export interface MemberContext {
   readonly settings: Settings
   readonly network: Network
@@ -86,7 +86,7 @@ export class Member {
     return type === 'leading' ? 'leader' : 'follower'
   }
 
-  /** The present tree. After a snapshot it is another object. */
+  /** The current tree. After a snapshot it is another object. */
   get tree(): DataTree {
     return this.#database.tree
   }

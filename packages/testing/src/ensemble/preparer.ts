@@ -47,7 +47,7 @@ export class Preparer {
       const txn = this.#preparation.prepare(request, zxid)
       if (txn.type !== 'createSession') return txn
       this.#sessions.track(sessionId, txn.timeOut)
-      // If the session exists already, the new owner replaces the old one unchecked.
+      // If the session already exists, the new owner replaces the old one unchecked.
       const isOpen = owner === undefined || this.#sessions.setOwner(sessionId, owner)
       return isOpen ? txn : this.#preparation.refuse(request, ErrorCode.SessionExpired)
     }

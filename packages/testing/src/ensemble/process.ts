@@ -41,7 +41,7 @@ export class Process {
     return this.#state === 'stopped'
   }
 
-  /** `of` is 'tracker' for timers of the session tracker: that thread races with others when a stopped process goes on. */
+  /** `of` is 'tracker' for timers of the session tracker: that thread races with others when a stopped process continues. */
   at(time: number, action: () => void, of?: 'tracker'): Cancel {
     const timer = new Timer(action)
     this.#agenda.at(time, () => {
@@ -52,7 +52,7 @@ export class Process {
     return timer
   }
 
-  /** Takes input: at once, after a stop when the process goes on, or never if it has ended. */
+  /** Takes input: at once, after a stop when the process continues, or never if it has ended. */
   input(action: () => void): void {
     if (this.#state === 'running') action()
     else if (this.#state === 'stopped') this.#inputs.push(action)

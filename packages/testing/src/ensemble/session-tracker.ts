@@ -24,7 +24,7 @@ export class SessionTracker {
   /** Whether the next poll for expired sessions is scheduled. */
   #state: 'idle' | 'scheduled' | 'stopped' = 'idle'
 
-  /** Each leader makes a new tracker, so the timeout of every session starts anew. */
+  /** Each leader makes a new tracker, so the timeout of every session starts over. */
   constructor(process: Process, tickTime: number, sessions: ReadonlyMap<bigint, number>, expire: (id: bigint) => void) {
     this.#process = process
     this.#queue = new ExpiryQueue(tickTime, process.now)
@@ -50,7 +50,7 @@ export class SessionTracker {
     if (this.#state === 'idle') this.#schedule()
   }
 
-  /** Restarts the timeout: that of the present connection. Returns false if the session is unknown or closing. */
+  /** Restarts the timeout: that of the current connection. Returns false if the session is unknown or closing. */
   touch(id: bigint, timeOut: number): boolean {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return false

@@ -42,13 +42,13 @@ export class Sessions {
     const session = this.#primary?.tracker.get(id)
     if (session === undefined || session.isClosing) return false
     const leader = this.#leader()
-    // A leader that is stopped does this as soon as it goes on.
+    // A leader that is stopped does this as soon as it continues.
     leader?.process.input(() => leader.primary?.expire(id))
     return true
   }
 
   /**
-   * Moves the session, as if its client had resumed it at this member. The next write on its old connection gets
+   * Moves the session, as if its client had resumed it on this member. The next write on its old connection gets
    * SessionMoved, which closes that connection. False if there is no leader, no such session, or no such follower.
    *
    * A follower asks the leader on the connection on which it relays requests. So the leader first gets the writes that this

@@ -8,7 +8,7 @@ import type { VirtualProcess } from './virtual-process.ts'
 
 /** Selects routes: those between each given process and each given member. */
 export interface RouteMatch {
-  /** A process. @default all present processes */
+  /** A process. @default all current processes */
   readonly process?: VirtualProcess | undefined
   /** A member, or its name. @default all */
   readonly member?: MemberLike | undefined
@@ -67,7 +67,7 @@ export class VirtualNetwork {
     }
   }
 
-  /** Resets the present connections at both ends. Segments on their way are lost. This works even if the network is cut. */
+  /** Resets the current connections at both ends. Segments on their way are lost. This works even if the network is cut. */
   reset(match: RouteMatch = {}): void {
     for (const [process, member] of this.#matching(match)) {
       const route = this.#network.route(process, member)

@@ -8,7 +8,7 @@ export interface VirtualProcessOptions {
 
 /**
  * One process of a virtual world. Pass it to `connect({ runtime })`, for as many clients as run in it. Faults affect its
- * timers, its connections and its clocks. They do not stop its code: code that waits for none of these goes on.
+ * timers, its connections and its clocks. They do not stop its code: code that waits for none of these continues.
  */
 export interface VirtualProcess extends VirtualRuntime {
   /** Its address, as members see it: `10.0.0.1` for the first process. */
@@ -21,8 +21,8 @@ export interface VirtualProcess extends VirtualRuntime {
   readonly timers: number
   /**
    * Stops the process for `duration` ms, as if its event loop was blocked, or the process or its machine was suspended. Its
-   * clocks go on. Afterwards its due timers fire, late, and then it reads what has arrived, as Node does. Does nothing if it
-   * is already stopped or was killed. Throws a `RangeError` for a value that is no duration.
+   * clocks keep running. Afterwards its due timers fire, late, and then it reads what has arrived, as Node does. Does nothing if
+   * it is already stopped or was killed. Throws a `RangeError` for a value that is not a duration.
    */
   stall(duration: number): void
   /**

@@ -4,7 +4,7 @@
 export interface VirtualRuntime {
   /** The clock of the process that never goes back, in ms. */
   now(): number
-  /** The wall clock of the process, in ms since the epoch. The world begins with the year 2024. */
+  /** The wall clock of the process, in ms since the epoch. The world begins at the start of 2024. */
   wallNow(): number
   /** Calls `callback` once, after `delay` ms: rounded up to whole ms, at least 1. The returned function cancels it. */
   setTimer(delay: number, callback: () => void): () => void

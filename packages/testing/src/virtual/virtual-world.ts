@@ -30,7 +30,7 @@ export interface VirtualWorldOptions extends EnsembleOptions {
   /** Further names that processes can look up, each with its members. @default only the names of members */
   names?: Readonly<Record<string, readonly string[]>> | undefined
   /**
-   * How many microtask turns promises get after each event. Code that needs more turns goes on after the next event: this is
+   * How many microtask turns promises get after each event. Code that needs more turns continues after the next event: that is
    * later, but the order is still the same in each run. @default 128
    */
   turns?: number | undefined
@@ -184,7 +184,7 @@ export class VirtualWorld {
         (async () => main())() as Promise<Awaited<Result>>,
         tooLong.then(() => {
           throw new Error(
-            `what runs is not over after ${timeout} ms of virtual time: it waits for ever, or for something that is not of ` +
+            `what runs is not over after ${timeout} ms of virtual time: it waits forever, or for something that is not of ` +
               `this world, such as a real timer or a file`,
           )
         }),

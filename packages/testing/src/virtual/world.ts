@@ -1,7 +1,7 @@
 import { EventQueue } from './event-queue.ts'
 import { drain } from './drain.ts'
 
-/** A source of events beside the queue: the ensemble. */
+/** A source of events besides the queue: the ensemble. */
 export interface EventSource {
   /** The time at which `elapse` must be called; Infinity for never. */
   deadline(): number

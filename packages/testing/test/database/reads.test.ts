@@ -89,7 +89,7 @@ describe('Opcodes', () => {
       const op = operationName(opCode) ?? 'error'
       const request = client.malformed(op)
       if (isKnown(opCode, '3.8')) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
-      else expect(() => answerRead(server.tree, request)).toThrow(/is no read/)
+      else expect(() => answerRead(server.tree, request)).toThrow(/is not a read/)
     }
   })
 
@@ -110,7 +110,7 @@ describe('Opcodes', () => {
 
   test('a request of the other kind is an error of the caller', () => {
     const { preparation, tree } = new Server()
-    expect(() => preparation.prepare(client.request('getData', { path: '/', watch: false }), 1n)).toThrow(/is no write/)
-    expect(() => answerRead(tree, client.request('delete', { path: '/', version: -1 }))).toThrow(/is no read/)
+    expect(() => preparation.prepare(client.request('getData', { path: '/', watch: false }), 1n)).toThrow(/is not a write/)
+    expect(() => answerRead(tree, client.request('delete', { path: '/', version: -1 }))).toThrow(/is not a read/)
   })
 })

@@ -28,7 +28,7 @@ export interface Stat {
   readonly cversion: number
   /** number of changes of the ACL */
   readonly aversion: number
-  /** id of the session that owns an ephemeral node; 0 for all other nodes, also containers and TTL nodes */
+  /** id of the session that owns an ephemeral node; 0 for all other nodes, including containers and TTL nodes */
   readonly ephemeralOwner: bigint
   /** length of the data in bytes */
   readonly dataLength: number

@@ -3,7 +3,7 @@ import type { ConnectionHandler, RuntimeConnection } from '../../runtime/runtime
 
 /**
  * A connection of the runtime, which may be a runtime of the program: an error that it throws loses the connection, and does not
- * reach the session. After `close` and after `lost` the handler is not called any more, and the runtime is not either.
+ * reach the session. After `close` and after `lost`, neither the handler nor the runtime is called any more.
  */
 export class GuardedConnection {
   readonly #handler: ConnectionHandler
@@ -66,7 +66,7 @@ export class GuardedConnection {
   }
 }
 
-/** For a connection that is over: its end has a reason already. */
+/** For a connection that is over: its end already has a reason. */
 function ignoringErrors(call: () => void): void {
   try {
     call()

@@ -11,7 +11,7 @@ export class SaslClient {
   readonly #mechanism: SaslMechanism
   readonly #runtime: Runtime
   #starts = 0
-  /** The exchange on the present connection. */
+  /** The exchange on the current connection. */
   #exchange: SaslExchange | undefined
 
   constructor(mechanism: SaslMechanism, runtime: Runtime) {

@@ -1,4 +1,4 @@
-/** Performs one item after the other. An item that is added while another one is performed comes after all that wait. */
+/** Performs one item after the other. An item that is added meanwhile comes after all that wait. */
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
   readonly #batches: (readonly T[])[] = []

@@ -13,7 +13,7 @@ export class ServerLink {
   readonly #dial: Dial
   #connection: GuardedConnection | undefined
   #writable = true
-  /** The connection that was parted from, and is still open. */
+  /** The connection that `part` has left, and that is still open. */
   #parted: { readonly connection: GuardedConnection; readonly stopTimer: () => void } | undefined
   #probing: GuardedConnection | undefined
 

@@ -72,7 +72,7 @@ export class SessionDriver implements Session {
   #connection: OwnConnection | undefined
   /** The session timeout on the last connection; undefined before the first one. */
   #granted: number | undefined
-  /** When the present attempt, or connection, began. */
+  /** When the current attempt, or connection, began. */
   #since = 0
   /** When a server last sent something. */
   #receivedAt: number | undefined
@@ -364,7 +364,7 @@ export class SessionDriver implements Session {
         const before = this.#granted
         this.#granted = this.timeout
         this.#since = this.#time
-        // Leases go by the shortest timeout. It is 0 if it is not known: then no lease is possible.
+        // Leases use the shortest timeout. It is 0 if it is not known: then no lease is possible.
         const T = this.shortestTimeout === 0 ? this.timeout : this.shortestTimeout
         this.#connection = newConnection(output, new TouchLog(this.#handshakeSentAt, T))
         this.#emit({ type: 'connected', session: this, server, readOnly, before, at: this.#time })

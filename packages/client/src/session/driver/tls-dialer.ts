@@ -33,7 +33,7 @@ async function optionsOf(tls: () => unknown): Promise<TlsOptions> {
   try {
     return checkTls(await tls())
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it threw a value that is no Error'
+    const why = error instanceof Error ? error.message : 'it threw a value that is not an Error'
     throw new Error(`the tls function of connect failed: ${why}`, { cause: error })
   }
 }

@@ -11,7 +11,7 @@ const ENOUGH_TO_CONNECT = 1_000
 /** Enough for a handshake even if the requested T is far below the T that the server will grant. */
 const SHORTEST_CONNECT = 200
 
-/** After `silence` T/3 of the session is left: a list of fewer servers gives none of them more. */
+/** After `silence` T/3 of the session is left, so a server gets no more than that, however short the list is. */
 const LEAST_SHARES = 3
 
 /** The time for look-up, TCP connect and handshake together: see `deadlines.connect`. */
@@ -33,7 +33,7 @@ export const deadlines = {
 
   /**
    * How long an attempt waits for the look-up of its name. Then it uses the last known addresses. If none are known, the next
-   * server is tried. The look-up goes on. (A dead name server costs 5 s with glibc.) At least half of the time of the attempt
+   * server is tried. The look-up continues. (A dead name server costs 5 s with glibc.) At least half of the time of the attempt
    * is left to connect.
    */
   lookUp: (times: Times, slowRounds = 0) => Math.min(1_000, connect(times, slowRounds) / 2),
@@ -86,8 +86,8 @@ const LONGEST_BACKOFF = 10_000
 
 /**
  * The upper end of the random pause after the n-th round (from 1) in which every server failed. It doubles with each round, up
- * to 10 s or T/10, whichever is less. If it were longer, a client would come back late when the ensemble is there again, and
- * the next contender for its lock would wait. If T is below 1 s, which few servers grant, the limit is 100 ms.
+ * to 10 s or T/10, whichever is less. If it were longer, a client would return late when the ensemble has recovered, and the
+ * next contender for its lock would wait. If T is below 1 s, which few servers grant, the limit is 100 ms.
  */
 export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))

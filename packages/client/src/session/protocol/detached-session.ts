@@ -10,7 +10,7 @@ export class DetachedSession implements SessionCredentials {
   readonly id: bigint
   /** The latest transaction that the client may have seen. */
   readonly lastZxid: bigint
-  /** The smallest timeout that the session ever had, in ms; 0 if it is not known. */
+  /** The smallest timeout that the session has ever had, in ms; 0 if it is not known. */
   readonly shortestTimeout: number
   /** The xid of the last request that was sent. */
   readonly lastXid: number
@@ -86,7 +86,7 @@ export interface SessionCredentials {
    */
   readonly lastZxid?: bigint | undefined
   /**
-   * The smallest timeout that the session ever had, in ms, including the timeout of its creation. A new leader goes back to
+   * The smallest timeout that the session has ever had, in ms, including the timeout of its creation. A new leader goes back to
    * the timeout of the creation, so no lease may be longer. If it is not known, @zk/recipes refuses to acquire with a lease.
    * The client never requests less than this, even if `sessionTimeout` is less. @default 0: not known
    */

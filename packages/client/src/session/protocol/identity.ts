@@ -18,10 +18,10 @@ export class Identity {
   id = 0n
   /** T in ms, as granted by a server, or before that as requested. */
   timeout: number
-  /** The shortest timeout that the session ever had, in ms; 0 if it was resumed with credentials without it. */
+  /** The shortest timeout that the session has ever had, in ms; 0 if it was resumed with credentials without it. */
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
-  /** The ConnectRequest of the present connection. */
+  /** The ConnectRequest of the current connection. */
   #request: Uint8Array = new Uint8Array(0)
   /**
    * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After a local

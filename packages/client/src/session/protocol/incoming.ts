@@ -75,7 +75,7 @@ export function assertNoEcho(answer: Uint8Array, request: Uint8Array): void {
   const sent = request.subarray(LENGTH_SIZE)
   if (answer.byteLength < sent.byteLength || sent.byteLength === 0) return
   if (sent.every((byte, index) => byte === answer[index])) {
-    throw new ProtocolError('the handshake was answered with the request itself: this is no ZooKeeper server')
+    throw new ProtocolError('the handshake was answered with the request itself: this is not a ZooKeeper server')
   }
 }
 

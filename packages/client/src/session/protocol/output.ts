@@ -6,7 +6,9 @@ import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watc
 
 /** What the driver must do. The driver performs the outputs in their order. */
 export type Output =
-  /** those of a search; an attempt to connect also uses `lookUp`: see `SessionMachine.resolved`, `unresolved` and `probed` */
+  /**
+   * the outputs of a search; an attempt to connect also uses `lookUp`: see `SessionMachine.resolved`, `unresolved` and `probed`
+   */
   | SearchOutput
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }

@@ -41,7 +41,7 @@ export class SaslHandshake {
   /** Takes the answer to a packet. Returns the token in it (undefined if there is none), or 'refused'. */
   received({ xid, err, body }: Reply): { readonly token: Uint8Array | undefined } | 'refused' {
     if (!this.#awaitsAnswer || xid !== this.#xid) {
-      throw new ProtocolError(`a reply with xid ${xid}, before SASL was through`)
+      throw new ProtocolError(`a reply with xid ${xid}, before SASL was complete`)
     }
     this.#awaitsAnswer = false
     if (isRefusal(err)) return 'refused'

@@ -446,7 +446,7 @@ export class SessionMachine {
     if (this.#config.hostProvider === undefined && this.#config.looksUpNames === true) this.#learnNames()
   }
 
-  /** Looks up the names without known addresses: the name servers may be away when the connection is lost. */
+  /** Looks up the names without known addresses: the name servers may be unreachable when the connection is lost. */
   #learnNames(): void {
     const { present, fallbacks } = this.#config.servers
     const hosts = new Set([...present, ...fallbacks].map(({ host }) => host))
@@ -455,7 +455,7 @@ export class SessionMachine {
     }
   }
 
-  /** Moves to another server. Before that, the present one answers all requests, so that no outcome stays unknown. */
+  /** Moves to another server. Before that, the current one answers all requests, so that no outcome stays unknown. */
   #leave(why: Error, now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(why, now)
@@ -500,7 +500,7 @@ export class SessionMachine {
     })
   }
 
-  /** Does what the search has found; undefined while it goes on. */
+  /** Does what the search has found; undefined while it continues. */
   #follow(state: In<'connected'>, finding: Finding | undefined, now: number): void {
     if (finding?.name === 'move') this.#leave(finding.why, now)
     else if (finding?.name === 'stay') {

@@ -80,7 +80,7 @@ export const tooSlow = {
   resolving: 'the name was not resolved in time',
   dialing: 'no TCP connection in time',
   handshaking: 'no answer to the handshake in time',
-  authenticating: 'SASL was not through in time',
+  authenticating: 'SASL was not complete in time',
 } as const satisfies Record<Extract<State, { by: number }>['name'], string>
 
 export type EndReason =

@@ -1,14 +1,15 @@
-// Finds out which requests are too long for the servers. A server closes the connection at a request over its jute.maxbuffer: as
-// soon as it has read the length, and without an answer (NIOServerCnxn.readLength). The answers to the requests before it may be
-// lost with the connection, and requests after it are not read. So it can be recognized only when it is alone in flight:
+// Finds out which requests are too long for the servers. A server closes the connection when it gets a request over its
+// jute.maxbuffer: as soon as it has read the length, and without an answer (NIOServerCnxn.readLength). The answers to the
+// requests before it may be lost with the connection, and requests after it are not read. So such a request can be recognized
+// only when it is alone in flight:
 //
-// 1. A request over 32 KiB, and over twice the longest that was answered on this connection, is sent alone. So it costs no other
-//    call its answer. From 32 KiB to 1 MiB there are at most five of these, so a backlog in ascending order is not sent one
-//    request per round trip.
+// 1. A request over 32 KiB, and over twice the size of the longest one answered on this connection, is sent alone. So it costs
+//    no other call its answer. From 32 KiB to 1 MiB there are at most five of these, so a backlog in ascending order is not sent
+//    one request per round trip.
 // 2. When a server closes the connection, requests that were not answered, and longer ones, are sent alone for T.
-// 3. When a server closes the connection at one that was alone, and has closed another within T, it is too long, whatever the
-//    size of the earlier one. Up to 32 KiB, or what was answered before, it is the third loss that decides: limits that low are
-//    rare, and two breaks of the network are not.
+// 3. When a server closes the connection while one request is alone in flight, and has closed another within T, that request is
+//    too long, whatever the size of the earlier one. Up to 32 KiB, or up to the longest size answered before, the third loss
+//    decides: limits that low are rare, and two network failures are not.
 // 4. For T no request of that size or more is sent. From the fourth loss on, requests over half its size are refused, too,
 //    unless one of that length was answered. So a program that makes its data shorter step by step loses a connection each time
 //    the size is halved, not at each step, and a single request that is too long does not cause shorter ones to be refused.
@@ -90,7 +91,7 @@ export class RequestSizes {
     return refusal !== undefined && size >= refusal.from && now < refusal.until ? refusal : undefined
   }
 
-  /** Whether the end of this connection may be the answer to a request of this size. */
+  /** Whether a request of this size may be the reason why the connection ended. */
   mayBeTooLong(size: number): boolean {
     return size > Math.max(this.#accepted, LEAST_LIMIT)
   }
@@ -106,9 +107,12 @@ export class RequestSizes {
     if (this.#refusal !== undefined && size >= this.#refusal.from) this.#refusal = undefined
   }
 
-  /** A server has closed the connection while these were in flight. Returns the one that is too long, if that is certain by now. */
+  /**
+   * A server has closed the connection while these were in flight. Returns the request that is too long, if that is certain by
+   * now.
+   */
   closed(inFlight: readonly Request[], { at, times }: Closed): Request | undefined {
-    // Servers close the connection as soon as they have read the length, so one that was sent long ago was not the reason.
+    // Servers close the connection as soon as they have read the length, so a request that was sent long ago was not the reason.
     const recent = inFlight.filter(({ size, phase }) => {
       const sentAt = phase.name === 'sent' || phase.name === 'abandoned' ? phase.at : -Infinity
       return this.mayBeTooLong(size) && at - sentAt < deadlines.ping(times)

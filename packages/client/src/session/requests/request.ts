@@ -104,7 +104,7 @@ export class Request {
   #memory: Uint8Array
   #start: number
 
-  /** Writes the frame at once, behind what the writer has. So the caller may change the arguments later. */
+  /** Writes the frame at once, after what the writer has. So the caller may change the arguments later. */
   constructor(operation: AnyOperation, wire: WireOperation, record: unknown, writer: Writer = new Writer()) {
     this.op = operation.name
     this.opCode = wire.opCode

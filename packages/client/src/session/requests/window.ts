@@ -1,5 +1,5 @@
-// Limits how many requests may be in flight at a busy server. When the server was too busy, the limit falls. Then it grows by
-// one each time that the server has executed as many requests as the limit, until it is `maxInFlight` again.
+// Limits how many requests may be in flight to a busy server. When the server was too busy, the limit falls. Then it grows by
+// one each time the server has executed as many requests as the limit, until it is `maxInFlight` again.
 
 export class Window {
   readonly #limit: number
@@ -17,7 +17,7 @@ export class Window {
     return Math.floor(this.#size)
   }
 
-  /** The session is at another server, which may not be busy. */
+  /** The session is on another server, which may not be busy. */
   open(): void {
     this.#size = this.#limit
     this.#done = 0

@@ -1,4 +1,4 @@
-// The questions that a client asks a server on a connection beside that of its session.
+// The questions that a client asks a server on a separate connection.
 import { encodeFrame, FrameDecoder, OpCode, ProtocolError, RequestHeader } from '@zk/wire'
 import { assertNoEcho, readConnectResponse } from '../protocol/incoming.ts'
 

@@ -1,6 +1,6 @@
-// A connected session looks for another server. It asks one server after the other, on a connection beside its own. At a read-only
-// server it looks for a server that takes writes, with pauses that grow, as Java's ClientCnxn.pingRwServer does. After a change of
-// the list it looks for a server of the new list that serves.
+// A connected session looks for another server. It asks one server after the other, on a separate connection. At a read-only
+// server it looks for a server that takes writes, with pauses that grow, as Java's ClientCnxn.pingRwServer does. After a change
+// of the list it looks for a server of the new list that serves.
 import { formatServer, type ServerAddress } from '@zk/wire'
 import { backoff, deadlines, type Times, trialPause } from '../protocol/deadlines.ts'
 import type { Jitter } from './jitter.ts'
@@ -16,7 +16,7 @@ export type Goal = 'writes' | 'list'
 export type SearchOutput =
   /** look up the addresses of a name, unless a look-up is under way: see `resolved` and `unresolved` */
   | { readonly type: 'lookUp'; readonly host: string }
-  /** ask a server on a connection beside that of the session: see `probed` */
+  /** ask a server on a separate connection: see `probed` */
   | { readonly type: 'probe'; readonly target: Target; readonly question: Question }
   | { readonly type: 'endProbe' }
   /** a server of the new list has not passed the trial; `isRoundOver` if no server of the list has */
@@ -53,9 +53,9 @@ export const LIST_CHANGED = 'the list of servers was changed'
 export class Search {
   readonly goal: Goal
   readonly #context: SearchContext
-  /** Its number of servers is that of a round of the search. */
+  /** `servers` is their number in a round of the search. */
   readonly #times: Times
-  /** Its number of servers is that of a round of attempts to connect. */
+  /** `servers` is their number in a round of attempts to connect. */
   readonly #attempt: Times
   /** How many servers were asked; for `writes`, earlier searches count, too. */
   #asked: number
@@ -84,7 +84,7 @@ export class Search {
     if (now < this.deadline) return undefined
     const phase = this.#phase
     if (phase.name === 'resolving' && now < phase.by) {
-      // The look-up takes long, and goes on.
+      // The look-up is taking too long, and continues in the background.
       this.#phase = { ...phase, knownAt: Infinity }
       this.resolved(phase.server.host)
       return undefined
@@ -159,7 +159,7 @@ export class Search {
     const { servers, present, emit } = this.#context
     const isRoundOver = this.#isRoundOver
     emit({ type: 'unproven', server: formatServer(server), error, isRoundOver })
-    // If the present server is in the list, the move was only to spread the clients.
+    // If the current server is in the list, the move was only to spread the clients.
     return isRoundOver && servers.isListed(present) ? { name: 'stay' } : undefined
   }
 

@@ -1,4 +1,4 @@
-// The lists of servers of a client. A new list replaces a list that works only when it works itself.
+// The lists of servers of a client. A list that works is replaced only when the new one has worked, too.
 import type { ServerAddress } from '@zk/wire'
 
 /** Who made a list: the program, by `connect` or `updateServers`; or the ensemble, by its configuration. */
@@ -12,7 +12,7 @@ interface List {
 }
 
 /**
- * The present list, and the servers to fall back to. These are the last list of the program, and the earlier lists that have
+ * The current list, and the servers to fall back to. These are the last list of the program, and the earlier lists that have
  * worked, until a later list has worked. The sessions of a client share the lists.
  */
 export class ServerLists {
@@ -24,12 +24,12 @@ export class ServerLists {
     this.#lists = [{ servers, source: 'program', hasWorked: false }]
   }
 
-  /** The present list. */
+  /** The current list. */
   get present(): readonly ServerAddress[] {
     return this.#lists[0].servers
   }
 
-  /** Servers that are not in the present list. They are tried after each round in which all servers of the list failed. */
+  /** Servers that are not in the current list. They are tried after each round in which all servers of the list failed. */
   get fallbacks(): readonly ServerAddress[] {
     return this.#fallbacks
   }

@@ -23,7 +23,7 @@ export class ServerPicker {
   readonly #lists: ServerLists
   /** Whether fallbacks are tried: not if the program has its own host provider. */
   readonly #fallsBack: boolean
-  /** The addresses of the present server that were not tried yet. */
+  /** The addresses of the current server that were not tried yet. */
   #untried: Target[] = []
   /** The targets to try first. */
   #preferred: Target[] = []
@@ -79,7 +79,7 @@ export class ServerPicker {
     return this.#preferred.shift() ?? this.#untried.shift() ?? this.nextInTurn()
   }
 
-  /** The next server of the present list. */
+  /** The next server of the current list. */
   nextListed(): ServerAddress {
     return this.#provider.next()
   }
@@ -105,12 +105,12 @@ export class ServerPicker {
     this.#preferred = orElse === undefined ? [target] : [target, orElse]
   }
 
-  /** The number of servers in the present list. */
+  /** The number of servers in the current list. */
   get listed(): number {
     return this.#provider.size
   }
 
-  /** Whether a server is in the present list. */
+  /** Whether a server is in the current list. */
   isListed(server: ServerAddress): boolean {
     return this.#lists.present.some((each) => isSame(each, server))
   }
@@ -130,7 +130,7 @@ export class ServerPicker {
     this.#foundSinceWrites = 0
   }
 
-  /** Whether a server is not in the present list, but is tried when no server of the list can be reached. */
+  /** Whether a server is not in the current list, but is tried when no server of the list can be reached. */
   isFallback(server: ServerAddress): boolean {
     return this.#fallbacks.some((each) => isSame(each, server))
   }
@@ -249,7 +249,7 @@ export class ServerPicker {
     return this.#jitter.upTo(this.#failedRounds === 0 ? deadlines.reconnect(times) : backoff(this.#failedRounds, times))
   }
 
-  /** Takes a new list. Returns whether the client should leave its present server. */
+  /** Takes a new list. Returns whether the client should leave its current server. */
   update(servers: readonly ServerAddress[], source: ListSource, current: ServerAddress | undefined): boolean {
     this.#lists.replace(servers, source)
     this.#untried = []

@@ -1,5 +1,5 @@
-// The order in which a client tries its servers, and whether the client moves to another server when the list changes. So many
-// clients move that each server has an equal share of them, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
+// The order in which a client tries its servers, and whether the client moves to another server when the list changes. Just
+// enough clients move to give each server an equal share, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
 import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'
 import { distinct, includes, isSame } from './server-lists.ts'
@@ -14,7 +14,7 @@ export interface HostProvider {
   readonly size: number
   /** The next server to try. Called for each attempt, in rounds over all servers. */
   next(): ServerAddress
-  /** A session is established at this server. */
+  /** A session is established on this server. */
   connected(server: ServerAddress): void
   /** Takes a new list. Returns whether the client must leave `current`, the server to which it is connected. */
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean
@@ -24,7 +24,7 @@ export interface HostProvider {
 interface Move {
   readonly added: ServerAddress[]
   readonly kept: ServerAddress[]
-  /** The probability with which an added server is tried, and not a kept one. */
+  /** The probability with which an added server is tried instead of a kept one. */
   readonly pAdded: number
 }
 
@@ -72,19 +72,19 @@ export class StaticHostProvider implements HostProvider {
     })
     this.#servers = now
     const at = now.findIndex((server) => isSame(server, mine))
-    // During a move its target is tried first. Otherwise the present server is tried last.
+    // During a move its target is tried first. Otherwise the current server is tried last.
     this.#next = isUnderWay ? Math.max(at, 0) : at + 1
     this.#move = pAdded === undefined ? undefined : { added, kept, pAdded }
     // During a move `current` is the server that is dialed. The new list may lack it although it has the target of the move.
     return pAdded !== undefined || (current !== undefined && !includes(now, current))
   }
 
-  /** The probability with which the client moves to an added server, and not to a kept one; undefined if it stays. */
+  /** The probability with which the client moves to an added server instead of a kept one; undefined if it stays. */
   #pAdded({ old, kept, now, isMineKept }: Sizes): number | undefined {
-    // The list has grown. From each old server so many clients move that each new server gets its share.
+    // The list has grown. From each old server just enough clients move to give each new server its share.
     if (now > old) return isMineKept && this.#jitter.upTo(1) >= 1 - old / now ? undefined : 1
     if (isMineKept) return undefined
-    // The list has not grown, and our server is gone. Kept servers take so many of its clients that they have their new share.
+    // The list has not grown, and our server is gone. Kept servers take just enough of its clients to have their new share.
     const pKept = old > kept ? (kept * (old - now)) / (now * (old - kept)) : 1
     return 1 - pKept
   }

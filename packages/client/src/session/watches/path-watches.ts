@@ -113,7 +113,7 @@ export class PathWatches {
     return fired
   }
 
-  /** The connection is gone, with all watches at its server. Reads that were sent will be sent again. */
+  /** The connection is gone, with all watches on its server. Reads that were sent will be sent again. */
   interrupted(): void {
     this.requested = undefined
     this.confirmed = undefined

@@ -288,7 +288,7 @@ export class WatchManager {
     }
   }
 
-  // --- the watches at the server --------------------------------------------------------------------------------
+  // --- the watches on the server --------------------------------------------------------------------------------
 
   #changed(at: PathWatches, change: Change, behind: readonly Change[]): Request[] {
     at.apply(change)

@@ -5,7 +5,7 @@ import type { FiredType, NodeEventType, OneShotWatcher, PersistentWatcher } from
 
 export class WatchedPaths {
   readonly #paths = new Map<string, PathWatches>()
-  /** The paths whose watches at the server may differ from the wanted ones. They stay, even if they are empty. */
+  /** The paths whose watches on the server may differ from the wanted ones. They stay, even if they are empty. */
   readonly dirty = new Set<PathWatches>()
   /**
    * The length of the longest path that ever had a persistent watcher; 0 if no path had one, so the server has no persistent watch.
