@@ -9,7 +9,7 @@ const zk = await connect(process.argv[2] ?? 'zk1:2181,zk2:2181,zk3:2181')
 const lock = new Lock(zk, '/locks/report')
 
 await lock.run(async (held) => {
-  // // One process at a time, in the order they asked.
+  // One process at a time, in the order they asked.
   await writeReport({ signal: held.signal, fence: held.fencingToken })
 })
 

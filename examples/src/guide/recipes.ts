@@ -82,7 +82,7 @@ async function importTogether(barrier: DoubleBarrier, importPart: (signal: Abort
 async function joinWorkers(zk: ZooKeeper, address: string): Promise<Membership> {
   const group = new Group(zk, '/workers')
   const me = await group.join({ name: 'host-1', data: address })
-  me.signal.addEventListener('abort', () => console.warn('no member any more', me.signal.reason))
+  me.signal.addEventListener('abort', () => console.warn('no longer a member', me.signal.reason))
   return me // me.update('…') changes the data, me.leave() ends it
 }
 // #endregion

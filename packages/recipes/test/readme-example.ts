@@ -4,7 +4,7 @@ async function main(options?: ConnectOptions): Promise<void> {
   const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options)
   const lock = new Lock(zk, '/locks/report', { label: 'host-1' })
 
-  // // One process at a time, in the order they asked. Released when the body ends, however it ends.
+  // One process at a time, in the order they asked. Released when the body ends, however it ends.
   const written = await lock.run(
     async (held) => {
       const report = await write({ signal: held.signal, token: held.fencingToken })
