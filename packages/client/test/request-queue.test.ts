@@ -374,7 +374,7 @@ class Model {
 
   answered(): void {
     this.sent.shift()
-    this.#window.done()
+    this.#window.executed()
   }
 
   /** The oldest was not executed. Gives it where it is to be sent again. */

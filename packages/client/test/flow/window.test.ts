@@ -4,7 +4,7 @@ import { Window } from '../../src/session/requests/window.ts'
 describe('Window', () => {
   test('Window is as wide as its limit until the server is too busy, and at the next server again', () => {
     const window = new Window(1_000)
-    for (let n = 0; n < 5; n++) window.done()
+    for (let n = 0; n < 5; n++) window.executed()
     expect(window.size).toBe(1_000)
     window.tooBusy(990)
     expect(window.size).toBe(5)
@@ -14,9 +14,9 @@ describe('Window', () => {
 
   test('Window forgets at the next server what the one before has done', () => {
     const window = new Window(1_000)
-    for (let n = 0; n < 50; n++) window.done()
+    for (let n = 0; n < 50; n++) window.executed()
     window.open()
-    for (let n = 0; n < 3; n++) window.done()
+    for (let n = 0; n < 3; n++) window.executed()
     window.tooBusy(990)
     expect(window.size).toBe(3)
   })
@@ -31,7 +31,7 @@ describe('Window', () => {
 
   test('Window at least halves, however much was done before', () => {
     const window = new Window(1_000)
-    for (let n = 0; n < 5_000; n++) window.done()
+    for (let n = 0; n < 5_000; n++) window.executed()
     window.tooBusy(600)
     expect(window.size).toBe(300)
   })
@@ -42,7 +42,7 @@ describe('Window', () => {
     const sizes: number[] = []
     for (let round = 0; round < 25; round++) {
       const { size } = window
-      for (let n = 0; n <= size; n++) window.done()
+      for (let n = 0; n <= size; n++) window.executed()
       sizes.push(window.size)
     }
     expect(sizes.slice(0, 4)).toEqual([2, 3, 4, 5])
@@ -57,7 +57,7 @@ describe('Window', () => {
     while (left > 0) {
       const inFlight = Math.min(window.size, left)
       const done = Math.min(inFlight, ABLE)
-      for (let n = 0; n < done; n++) window.done()
+      for (let n = 0; n < done; n++) window.executed()
       if (inFlight > done) {
         window.tooBusy(inFlight - done)
         busy++

@@ -314,19 +314,19 @@ export class SessionMachine {
   #advance(now: number): void {
     const state = this.#state
     if (isEstablished(state)) {
-      this.#keepUp(now)
+      this.#keepAlive(now)
       if (state.name === 'connected') this.#follow(state, state.search?.elapse(now), now)
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#attempt(now)
-    else if (state.name === 'resolving') this.#withoutLookUp(state, now)
+    else if (state.name === 'resolving') this.#lookUpTooSlow(state, now)
     else if ('by' in state) {
       this.servers.tooSlow()
       this.#hangUp(this.#tooSlow(state), now)
     }
   }
 
-  #keepUp(now: number): void {
+  #keepAlive(now: number): void {
     if (now >= this.#timing.pingAt) this.#ping(now)
   }
 
@@ -359,7 +359,7 @@ export class SessionMachine {
   }
 
   /** The look-up is taking too long. It continues in the background. */
-  #withoutLookUp(state: In<'resolving'>, now: number): void {
+  #lookUpTooSlow(state: In<'resolving'>, now: number): void {
     const known = this.#names.addressesOf(state.target.host)
     if (known !== undefined) return this.#dialOneOf(state, known, now)
     this.servers.postponed(state.target)

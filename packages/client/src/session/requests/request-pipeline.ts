@@ -11,7 +11,7 @@ import type { Incoming } from '../protocol/incoming.ts'
 import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
 import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
-import { type Closed, needsOfRefused, RequestSizes } from './request-sizes.ts'
+import { explainRefusal, RequestSizes, type ServerClose } from './request-sizes.ts'
 import type { Removal, Request } from './request.ts'
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
@@ -47,7 +47,7 @@ export class RequestPipeline {
   /** Whether a write had no reply, or an unreadable one. Then a sync is sent before reads on the next connection. */
   #isSyncPending = false
   /** The request whose answer ends the session. */
-  #last: Request | undefined
+  #finalRequest: Request | undefined
 
   constructor(
     { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
@@ -110,7 +110,7 @@ export class RequestPipeline {
 
   /** Accepts one last request, and none after it. */
   finish(request: Request): void {
-    this.#last = request
+    this.#finalRequest = request
     this.#queue.enqueue(request)
   }
 
@@ -153,15 +153,15 @@ export class RequestPipeline {
   /** A connection is established: credentials, watches and a pending sync go before the queue. */
   connected(now: number): void {
     const first = this.watches.connected()
-    // The answer to a sync also shows that the connection works, before a request that may be too long is sent.
+    // The answer to a sync also shows that the connection works, before a request that may be too large is sent.
     if (this.#sizes.isSuspicious(now)) this.#isSyncPending = true
     if (this.#isSyncPending) first.push(syncRequest(() => (this.#isSyncPending = false)))
     this.#queue.prepend(first)
   }
 
   /** The connection is gone. `closed` is given if a server has closed it. */
-  interrupted(cause: Error, closed?: Closed): void {
-    const tooLong = closed && this.#sizes.closed(this.#queue.sent, closed)
+  interrupted(cause: Error, closed?: ServerClose): void {
+    const tooLarge = closed && this.#sizes.closed(this.#queue.sent, closed)
     const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
     if (hasUnansweredWrites) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
@@ -169,15 +169,15 @@ export class RequestPipeline {
     this.#credentials.interrupted()
     this.#urgent = []
     for (const request of unknown) {
-      const code = request === tooLong ? 'RequestTooLarge' : 'ConnectionLoss'
+      const code = request === tooLarge ? 'RequestTooLarge' : 'ConnectionLoss'
       const needs = closed && this.#suspicion(request)
       this.#reject(request, code, { outcomeUnknown: true, needs, cause })
     }
     this.#sizes.interrupted()
-    if (tooLong !== undefined) this.#refuseWaiting(closed!.at, cause)
+    if (tooLarge !== undefined) this.#refuseWaiting(closed!.at, cause)
   }
 
-  /** Rejects waiting requests that are too long: each would cost another connection. */
+  /** Rejects waiting requests that are too large: each would cost another connection. */
   #refuseWaiting(now: number, cause: Error): void {
     for (const request of this.#queue.waiting) {
       const needs = this.#refusalOf(request.size, now)
@@ -190,12 +190,12 @@ export class RequestPipeline {
   /** Why a request of this size is not sent now; undefined if it is. */
   #refusalOf(size: number, now: number): string | undefined {
     const refusal = this.#sizes.refusal(size, now)
-    return refusal && needsOfRefused(size, refusal, now)
+    return refusal && explainRefusal(size, refusal, now)
   }
 
   /** What a server may lack if it closes the connection after this request; undefined if it has answered such requests. */
   #suspicion({ size, opCode }: Request): string | undefined {
-    if (this.#sizes.mayBeTooLong(size)) return needsOfSize(size)
+    if (this.#sizes.mayBeTooLarge(size)) return needsOfSize(size)
     return this.#answeredOps.has(opCode) ? undefined : needsOfLater(opCode)
   }
 
@@ -293,8 +293,8 @@ export class RequestPipeline {
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
     else this.#take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    if (reply.err !== ErrorCode.Ok && request.answerFor(reply.err) === undefined) this.#notDone(request)
-    return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
+    if (reply.err !== ErrorCode.Ok && request.answerFor(reply.err) === undefined) this.#notExecuted(request)
+    return request === this.#finalRequest && request.phase.name !== 'unsent' ? 'Closed' : undefined
   }
 
   /**
@@ -319,11 +319,11 @@ export class RequestPipeline {
    * A request failed. If it changes watches, and requests that rely on the change were already sent, the connection is closed:
    * watches that were set meanwhile would be removed, or missing. All watches are set again on the next connection.
    */
-  #notDone(request: Request): void {
+  #notExecuted(request: Request): void {
     if (changesWatches(request) && this.#queue.hasSent((each) => reliesOn(each, request))) {
       throw new ProtocolError(`${request.op} was not executed, and watches were set after it`)
     }
-    this.watches.undone(request)
+    this.watches.notExecuted(request)
   }
 
   /**
@@ -382,7 +382,7 @@ export class RequestPipeline {
   }
 
   #resolve(request: Request, value: unknown): void {
-    this.watches.done(request)
+    this.watches.executed(request)
     this.watches.answered(request)
     this.#context.emit({ type: 'resolve', request, value })
   }
@@ -412,7 +412,7 @@ export class RequestPipeline {
   /** Takes a reply for which no caller waits. If the request has set a watch, the watch is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { effect } = request
-    if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
+    if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.executed(request)
     if (effect.type !== 'watch') return
     const { watcher } = effect
     const isAtServer = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)

@@ -152,9 +152,9 @@ export class RequestQueue {
     for (let { next } = this; next !== undefined && segment.size < end; { next } = this) {
       if (next.kind !== 'connection' && !this.#maySend(next, now)) break
       this.#unsent.delete(next)
-      const behind = sending(next)
+      const following = sending(next)
       this.#send(next, now, segment)
-      this.sendNow(behind, now, segment)
+      this.sendNow(following, now, segment)
     }
   }
 
@@ -200,7 +200,7 @@ export class RequestQueue {
       this.#sentBytes -= request.frameSize
       this.#sizes.answered(request.size)
     }
-    if (wasExecuted) this.#window.done()
+    if (wasExecuted) this.#window.executed()
   }
 
   /**

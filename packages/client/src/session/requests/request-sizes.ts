@@ -1,4 +1,4 @@
-// Finds out which requests are too long for the servers. A server closes the connection when it gets a request over its
+// Finds out which requests are too large for the servers. A server closes the connection when it gets a request over its
 // jute.maxbuffer: as soon as it has read the length, and without an answer (NIOServerCnxn.readLength). The answers to the
 // requests before it may be lost with the connection, and requests after it are not read. So such a request can be recognized
 // only when it is alone in flight:
@@ -8,14 +8,14 @@
 //    one request per round trip.
 // 2. When a server closes the connection, requests that were not answered, and longer ones, are sent alone for T.
 // 3. When a server closes the connection while one request is alone in flight, and has closed another within T, that request is
-//    too long, whatever the size of the earlier one. Up to 32 KiB, or up to the longest size answered before, the third loss
+//    too large, whatever the size of the earlier one. Up to 32 KiB, or up to the longest size answered before, the third loss
 //    decides: limits that low are rare, and two network failures are not.
 // 4. For T no request of that size or more is sent. From the fourth loss on, requests over half its size are refused, too,
 //    unless one of that length was answered. So a program that makes its data shorter step by step loses a connection each time
-//    the size is halved, not at each step, and a single request that is too long does not cause shorter ones to be refused.
+//    the size is halved, not at each step, and a single request that is too large does not cause shorter ones to be refused.
 //
 // Limits differ between servers, and change when these are restarted. So what was answered counts for its connection only
-// (except in rules 3 and 4), and what is too long is tried again after a while.
+// (except in rules 3 and 4), and what is too large is tried again after a while.
 import { BATCH_SIZE } from '../../operations/batch.ts'
 import { deadlines, type Times } from '../protocol/deadlines.ts'
 import type { Request } from './request.ts'
@@ -23,11 +23,11 @@ import type { Request } from './request.ts'
 /** No loss is blamed on a request of up to this size, in bytes: nobody sets jute.maxbuffer that low. */
 const LEAST_LIMIT = 4 * 1024
 
-/** After more losses than this, shorter requests are not tried one by one: there are many sizes that are too long. */
+/** After more losses than this, shorter requests are not tried one by one: there are many sizes that are too large. */
 const FEW_LOSSES = 3
 
 /** When a server closed the connection, and the times that applied. */
-export interface Closed {
+export interface ServerClose {
   readonly at: number
   readonly times: Times
 }
@@ -46,12 +46,12 @@ interface Refusal {
   /** Requests of this size or more are not sent before `until`. */
   readonly from: number
   readonly until: number
-  /** The size of the last one that was too long. */
+  /** The size of the last one that was too large. */
   readonly size: number
 }
 
 /** Why a request of so many bytes was not sent. */
-export function needsOfRefused(bytes: number, { size, from, until }: Refusal, now: number): string {
+export function explainRefusal(bytes: number, { size, from, until }: Refusal, now: number): string {
   const after = Math.ceil(until - now)
   return (
     `it has ${bytes} bytes and was not sent; sizes from ${from} on are tried again after ${after} ms, ` +
@@ -73,7 +73,7 @@ export class RequestSizes {
     return this.#batchSize
   }
 
-  /** Whether the connection must be known to work before the next request that may be too long is sent. */
+  /** Whether the connection must be known to work before the next request that may be too large is sent. */
   isSuspicious(now: number): boolean {
     return this.#suspected(now) !== undefined
   }
@@ -92,7 +92,7 @@ export class RequestSizes {
   }
 
   /** Whether a request of this size may be the reason why the connection ended. */
-  mayBeTooLong(size: number): boolean {
+  mayBeTooLarge(size: number): boolean {
     return size > Math.max(this.#accepted, LEAST_LIMIT)
   }
 
@@ -108,14 +108,14 @@ export class RequestSizes {
   }
 
   /**
-   * A server has closed the connection while these were in flight. Returns the request that is too long, if that is certain by
+   * A server has closed the connection while these were in flight. Returns the request that is too large, if that is certain by
    * now.
    */
-  closed(inFlight: readonly Request[], { at, times }: Closed): Request | undefined {
+  closed(inFlight: readonly Request[], { at, times }: ServerClose): Request | undefined {
     // Servers close the connection as soon as they have read the length, so a request that was sent long ago was not the reason.
     const recent = inFlight.filter(({ size, phase }) => {
       const sentAt = phase.name === 'sent' || phase.name === 'abandoned' ? phase.at : -Infinity
-      return this.mayBeTooLong(size) && at - sentAt < deadlines.ping(times)
+      return this.mayBeTooLarge(size) && at - sentAt < deadlines.ping(times)
     })
     for (const { kind, op, size } of recent) {
       if (kind === 'connection' && op === 'setWatches') this.#shrinkBatches(size)
@@ -127,7 +127,7 @@ export class RequestSizes {
     const isAlone = first === inFlight[0] && inFlight.slice(1).every(({ kind }) => kind === 'connection')
     const until = at + times.T
     const losses = this.#suspect(suspects, at, until)
-    if (!isAlone || losses < this.#enough(first.size)) return undefined
+    if (!isAlone || losses < this.#lossesNeeded(first.size)) return undefined
     this.#refuse(first.size, losses, until)
     return first
   }
@@ -154,8 +154,8 @@ export class RequestSizes {
     return this.#suspicion.losses
   }
 
-  /** How many losses show that a request of this size is too long. */
-  #enough(size: number): number {
+  /** How many losses show that a request of this size is too large. */
+  #lossesNeeded(size: number): number {
     return size > Math.max(BATCH_SIZE, this.#longest) ? 2 : 3
   }
 

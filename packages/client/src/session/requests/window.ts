@@ -5,7 +5,7 @@ export class Window {
   readonly #limit: number
   #size: number
   /** How many requests the server has executed since it was last too busy. */
-  #done = 0
+  #executed = 0
 
   /** `limit` is `maxInFlight`. */
   constructor(limit: number) {
@@ -20,12 +20,12 @@ export class Window {
   /** The session is on another server, which may not be busy. */
   open(): void {
     this.#size = this.#limit
-    this.#done = 0
+    this.#executed = 0
   }
 
   /** The server has executed a request. */
-  done(): void {
-    this.#done++
+  executed(): void {
+    this.#executed++
     if (this.#size < this.#limit) this.#size = Math.min(this.#size + 1 / this.#size, this.#limit)
   }
 
@@ -34,7 +34,7 @@ export class Window {
    * most half of `inFlight` and half of the old limit.
    */
   tooBusy(inFlight: number): void {
-    this.#size = Math.max(1, Math.min(this.#done, this.size / 2, inFlight / 2))
-    this.#done = 0
+    this.#size = Math.max(1, Math.min(this.#executed, this.size / 2, inFlight / 2))
+    this.#executed = 0
   }
 }

@@ -229,13 +229,13 @@ export class WatchManager {
    * A request was executed. So the server has its persistent watch. After a removal of all watches it has none. This is also
    * called if no caller waits for the request.
    */
-  done({ effect }: Request): void {
+  executed({ effect }: Request): void {
     if (effect.type === 'remove' && effect.watches === 'Any') this.#confirm(effect.path, undefined)
     if (effect.type === 'addWatch') this.#confirm(effect.path, effect.mode)
   }
 
   /** A request was not executed, and no later request relies on it. The watches on the server are as before. */
-  undone({ effect }: Request): void {
+  notExecuted({ effect }: Request): void {
     const watcher = effect.type === 'watch' || effect.type === 'addWatch' ? effect.watcher : undefined
     if (watcher?.phase === 'sent') watcher.phase = 'unsent'
     const isOfPersistent = effect.type === 'addWatch' || (effect.type === 'remove' && effect.watches === 'Any')
@@ -290,9 +290,9 @@ export class WatchManager {
 
   // --- the watches on the server --------------------------------------------------------------------------------
 
-  #changed(at: PathWatches, change: Change, behind: readonly Change[]): Request[] {
+  #changed(at: PathWatches, change: Change, following: readonly Change[]): Request[] {
     at.apply(change)
-    return this.#requests(at, behind)
+    return this.#requests(at, following)
   }
 
   #requests(at: PathWatches, changes: readonly Change[]): Request[] {
