@@ -155,7 +155,9 @@ describe('multi', () => {
         if (other === name) continue
         const answer = () => resultOf([each], result)
         expect(answer).toThrow(ProtocolError)
-        expect(answer).toThrow(`a multi was answered with a result of type ${result.type}, but another type was expected`)
+        expect(answer).toThrow(
+          `a multi was answered with a result of type ${result.type}, but another type was expected`,
+        )
       }
     },
   )

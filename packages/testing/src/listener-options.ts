@@ -21,11 +21,11 @@ export interface TestTlsOptions {
   requestCert?: boolean | undefined
   /** Refuse clients that have no certificate signed by `ca`. Needs `requestCert`. @default true */
   rejectUnauthorized?: boolean | undefined
-  /** The lowest version of TLS. @default that of the runtime */
+  /** The lowest version of TLS. @default the runtime's */
   minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
-  /** The highest version of TLS. @default that of the runtime */
+  /** The highest version of TLS. @default the runtime's */
   maxVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
-  /** The ciphers, in OpenSSL's form. @default those of the runtime */
+  /** The ciphers, in OpenSSL's form. @default the runtime's */
   ciphers?: string | undefined
 }
 

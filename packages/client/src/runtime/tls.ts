@@ -27,7 +27,7 @@ export interface ServerCertificate {
 
 /** Options of TLS. Names and meanings are those of `node:tls`. */
 export interface TlsOptions {
-  /** The certificates of the authorities that may sign servers' certificates. @default those that the runtime trusts */
+  /** The certificates of the authorities that may sign servers' certificates. @default the authorities that the runtime trusts */
   ca?: Pem | readonly Pem[] | undefined
   /** The certificate of the client and its intermediate certificates, for servers that want one (mutual TLS). */
   cert?: Pem | readonly Pem[] | undefined
@@ -48,15 +48,15 @@ export interface TlsOptions {
   rejectUnauthorized?: boolean | undefined
   /** Replaces the check that a trusted certificate is for this host. Return an `Error` to refuse the certificate. */
   checkServerIdentity?: ((host: string, certificate: ServerCertificate) => Error | undefined) | undefined
-  /** The lowest version to accept. @default that of the runtime: TLSv1.2 */
+  /** The lowest version to accept. @default the runtime's: TLSv1.2 */
   minVersion?: TlsVersion | undefined
-  /** The highest version to accept. @default that of the runtime: TLSv1.3 */
+  /** The highest version to accept. @default the runtime's: TLSv1.3 */
   maxVersion?: TlsVersion | undefined
-  /** The ciphers, in OpenSSL's form. @default those of the runtime */
+  /** The ciphers, in OpenSSL's form. @default the runtime's */
   ciphers?: string | undefined
-  /** Curves for the exchange of keys, separated by colons. @default those of the runtime */
+  /** Curves for the exchange of keys, separated by colons. @default the runtime's */
   ecdhCurve?: string | undefined
-  /** Signature algorithms, separated by colons. @default those of the runtime */
+  /** Signature algorithms, separated by colons. @default the runtime's */
   sigalgs?: string | undefined
 }
 

@@ -16,7 +16,7 @@ export class FrameTrace {
   readonly #report: (message: Message) => void
   /** Accepts a frame of any length, as the session does, but keeps only the header of a long frame. */
   readonly #frames = new FrameDecoder()
-  /** The first frame is that of the handshake: it has no header, and contains a password. */
+  /** The first frame is the handshake: it has no header, and contains a password. */
   #isFirst = true
 
   constructor(direction: Message['direction'], report: (message: Message) => void) {

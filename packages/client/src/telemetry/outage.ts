@@ -20,7 +20,7 @@ export class Outage {
     this.#cause = cause
   }
 
-  /** The error of the last attempt, or else that of the lost connection. */
+  /** The error of the last attempt, or else the error of the lost connection. */
   get reason(): Error | undefined {
     return this.failure ?? this.#cause?.()
   }

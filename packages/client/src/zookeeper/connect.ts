@@ -26,7 +26,7 @@ export async function connect(connectString: string, options: ConnectOptions = {
   // Copies: they are read again in the next session, and the caller may overwrite its own.
   const auth = checked.auth.map((each) => ({ scheme: each.scheme, auth: new Uint8Array(toBytes(each.auth)) }))
   const accepted = Promise.all(auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
-  // If the session is not established, `accepted` rejects, too. Its error is ignored: that of the session is more precise.
+  // If the session is not established, `accepted` rejects, too. Its error is ignored: the error of the session is more precise.
   accepted.catch(() => {})
   try {
     await established

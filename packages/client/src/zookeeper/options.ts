@@ -99,15 +99,15 @@ export interface ConnectOptions {
   runtime?: Runtime | undefined
 }
 
-/** The options without those that are undefined. */
+/** The options that are not undefined. */
 type Given = { readonly [Name in keyof ConnectOptions]?: Exclude<ConnectOptions[Name], undefined> }
 
 export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
   Readonly<Pick<ConnectOptions, WithoutDefault>>
 
 /**
- * Makes the provider that chooses among the servers of the connect string. `random` is that of the runtime: if a provider
- * uses no other random numbers, a seed determines its choices.
+ * Makes the provider that chooses among the servers of the connect string. `random` is the runtime's: if a provider uses no
+ * other random numbers, a seed determines its choices.
  */
 export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
 

@@ -206,7 +206,7 @@ export class ZooKeeper {
     return this.#calls.call(getACL, [path], options)
   }
 
-  /** Replaces the ACL. `version` is that of the ACL: `stat.aversion`. */
+  /** Replaces the ACL. `version` is the version of the ACL: `stat.aversion`. */
   setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = noOptions): Promise<Stat> {
     return this.#calls.call(setACL, [path, acl, options], options)
   }
@@ -262,7 +262,7 @@ export class ZooKeeper {
     return this.#calls.call(getConfig, [CONFIG_NODE], options, noChroot)
   }
 
-  /** Like `getConfig`, with a watch. `changed` resolves after a reconfiguration; its `path` is that of the config node. */
+  /** Like `getConfig`, with a watch. `changed` resolves after a reconfiguration; its `path` is the path of the config node. */
   getConfigAndWatch(options: CallOptions = noOptions): Promise<NodeConfig & Watched> {
     return this.#calls.watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, noChroot)
   }

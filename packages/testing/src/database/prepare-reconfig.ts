@@ -46,7 +46,7 @@ function all(members: string): Servers | number {
     if (line.trim() === '') continue
     const [, key = '', value = ''] = /^\s*([^=:\s]+)\s*[=:]?\s*(.*)$/.exec(line) ?? []
     if (key === 'version') continue
-    // This differs from ZooKeeper: here are no groups and weights.
+    // This differs from ZooKeeper: there are no groups and weights here.
     if (/^(?:group|weight)/.test(key)) return ErrorCode.Unimplemented
     if (!key.startsWith('server.')) return ErrorCode.BadArguments
     const id = parseId(key.slice('server.'.length))

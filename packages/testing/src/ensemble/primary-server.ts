@@ -1,4 +1,4 @@
-// The server that decides about sessions and transactions: that of a leader, or a standalone server.
+// The server that decides about sessions and transactions: the server of a leader, or a standalone server.
 import type { Connection } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'

@@ -50,7 +50,10 @@ export class SessionTracker {
     if (this.#state === 'idle') this.#schedule()
   }
 
-  /** Restarts the timeout: that of the current connection. Returns false if the session is unknown or closing. */
+  /**
+   * Restarts the timeout, with the length that the current connection has negotiated. Returns false if the session is unknown or
+   * closing.
+   */
   touch(id: bigint, timeOut: number): boolean {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return false

@@ -9,9 +9,9 @@ export type Latency = (from: string, to: string) => number
 
 /** The limits that a member sets for session timeouts, in ms. */
 export interface SessionLimits {
-  /** The shortest session timeout, in ms, at least 2 ticks. @default that of the ensemble */
+  /** The shortest session timeout, in ms, at least 2 ticks. @default the ensemble's */
   minSessionTimeout?: number | undefined
-  /** The longest session timeout, in ms. @default that of the ensemble */
+  /** The longest session timeout, in ms. @default the ensemble's */
   maxSessionTimeout?: number | undefined
 }
 

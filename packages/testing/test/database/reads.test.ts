@@ -110,7 +110,9 @@ describe('Opcodes', () => {
 
   test('a request of the other kind is an error of the caller', () => {
     const { preparation, tree } = new Server()
-    expect(() => preparation.prepare(client.request('getData', { path: '/', watch: false }), 1n)).toThrow(/is not a write/)
+    expect(() => preparation.prepare(client.request('getData', { path: '/', watch: false }), 1n)).toThrow(
+      /is not a write/,
+    )
     expect(() => answerRead(tree, client.request('delete', { path: '/', version: -1 }))).toThrow(/is not a read/)
   })
 })

@@ -25,7 +25,7 @@ export const RequestHeader = record('RequestHeader', { xid: int, type: int })
 export const MultiHeader = record('MultiHeader', { type: int, done: boolean, err: int })
 /** Request of `auth`. The field `auth` is a secret, in a form that the scheme defines. */
 export const AuthPacket = record('AuthPacket', { type: int, scheme: ustring, auth: buffer })
-/** The header of each reply. `err` is an `ErrorCode`, `zxid` that of the latest transaction that the server had applied. */
+/** The header of each reply. `err` is an `ErrorCode`, `zxid` the zxid of the latest transaction that the server had applied. */
 export const ReplyHeader = record('ReplyHeader', { xid: int, zxid: long, err: int })
 /** Request of `getData`. */
 export const GetDataRequest = record('GetDataRequest', { path: ustring, watch: boolean })
@@ -69,7 +69,7 @@ export const SyncRequest = record('SyncRequest', { path: ustring })
 export const SyncResponse = record('SyncResponse', { path: ustring })
 /** Request of `getACL`. */
 export const GetACLRequest = record('GetACLRequest', { path: ustring })
-/** Request of `setACL`. `version` is that of the ACL (`aversion`). -1 means any. */
+/** Request of `setACL`. `version` is the version of the ACL (`aversion`). -1 means any. */
 export const SetACLRequest = record('SetACLRequest', { path: ustring, acl: vector(ACL), version: int })
 /** Response of `setACL`. */
 export const SetACLResponse = record('SetACLResponse', { stat: Stat })

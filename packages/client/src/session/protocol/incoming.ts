@@ -37,7 +37,7 @@ const eventPath = { ...ustring, name: 'WatcherEvent.path' }
 
 /**
  * Reads headers and events field by field: through the type of its record, an event took a sixth more. If the frame was too
- * large, there is only a header, which must be that of a reply.
+ * large, there is only a header, which must be a reply's.
  */
 export function readIncoming(body: Reader, tooLarge?: ProtocolError): Incoming {
   // If the header is too short, this throws an error that names the missing field.
@@ -68,7 +68,7 @@ const LENGTH_SIZE = 4
 const SHORTEST_CONNECT_RESPONSE = 20
 
 /**
- * Throws if the answer to a ConnectRequest is the request itself: the port is that of an echo server, or of our own socket
+ * Throws if the answer to a ConnectRequest is the request itself: the port belongs to an echo server, or to our own socket
  * (`isConnectedToItself`). Read as an answer, the request could mean that the session has expired.
  */
 export function assertNoEcho(answer: Uint8Array, request: Uint8Array): void {

@@ -57,7 +57,7 @@ export class TouchLog {
 
   /**
    * The earlier of the last two touches that were answered by `now`; the handshake if there were not two. There must be two,
-   * because a follower may lose a touch: one that it adds to its touch table while it sends that table to the leader
+   * because a follower may lose a touch that it adds to its touch table while it sends that table to the leader
    * (LearnerSessionTracker.touchSession). The handshake cannot be lost: the leader itself receives it.
    */
   answeredBy(now: number): Timestamp {

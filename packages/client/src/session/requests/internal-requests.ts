@@ -17,8 +17,8 @@ import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
 
 /**
- * A heartbeat. It is two pings, because a follower may lose a touch: one that it adds to its touch table while it sends that
- * table to the leader (LearnerSessionTracker.touchSession). It cannot lose two in a row.
+ * A heartbeat. It is two pings, because a follower may lose a touch that it adds to its touch table while it sends that table to
+ * the leader (LearnerSessionTracker.touchSession). It cannot lose two in a row.
  */
 export const pings: readonly Uint8Array[] = [ping, ping]
 
@@ -62,7 +62,7 @@ export function lastRequest(): Request {
   return new Request({ name: 'detach' }, operations.sync, { path: '/' })
 }
 
-/** Removes a watch for which no watcher is left. It may have fired meanwhile, so NoWatcher is no failure. */
+/** Removes a watch for which no watcher is left. It may have fired meanwhile, so NoWatcher is not a failure. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
   return removalRequest(path, table === 'child' ? 'Children' : 'Data')
 }

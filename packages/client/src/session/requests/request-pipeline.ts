@@ -276,7 +276,7 @@ export class RequestPipeline {
     const request = this.#queue.oldest
     const phase = request?.phase
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
-      // If the frame is too large as well, it is no reply at all.
+      // If the frame is too large as well, it is not a reply at all.
       throw (
         reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
       )

@@ -46,7 +46,7 @@ interface Refusal {
   /** Requests of this size or more are not sent before `until`. */
   readonly from: number
   readonly until: number
-  /** The size of the last one that was too large. */
+  /** The size of the last request that was too large. */
   readonly size: number
 }
 
@@ -123,7 +123,7 @@ export class RequestSizes {
     const suspects = recent.filter(({ kind }) => kind !== 'connection')
     const [first] = suspects
     if (first === undefined) return undefined
-    // The client's internal requests may follow one that is sent alone.
+    // The client's internal requests may follow a request that is sent alone.
     const isAlone = first === inFlight[0] && inFlight.slice(1).every(({ kind }) => kind === 'connection')
     const until = at + times.T
     const losses = this.#suspect(suspects, at, until)

@@ -312,7 +312,7 @@ export class WatchManager {
         return [dropModeRequest(at.path, change.mode)]
       case 'set':
         // These are sent together with the change that removed the watches. So if an event is missed in between, its zxid is
-        // later than that of the last reply, and the server reports it.
+        // later than the zxid of the last reply, and the server reports it.
         return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#batchSize()).map((each) =>
           setWatchesRequest(each),
         )
