@@ -41,6 +41,14 @@ const planted = {
     'if (!this.#isSuspended || !this.isHeld()) return',
     'if (!this.#isSuspended) return',
   ],
+  'Lock that is given up leaves its node': [
+    '(await this.#entering?.catch(() => undefined))',
+    '(await Promise.race([this.#entering?.catch(() => undefined), undefined]))',
+  ],
+  'Semaphore.resize that is late says that its number was not sent': [
+    'sending() const outcome = await this.#write(stored, permits, options)',
+    'const outcome = await this.#write(stored, permits, options)',
+  ],
   'Semaphore.resize resolves, and another client came first': [
     "if (outcome === 'unknown') before = version",
     "if (outcome !== 'stored') before = version",

@@ -4,6 +4,8 @@ import type { StoryWorld } from './story-world.ts'
 
 /** How long nothing arrives, in session timeouts. */
 const SILENCE = 0.5
+/** The time limit of the calls of a story in which calls reach it, in session timeouts. */
+export const PATIENCE = 0.4
 
 export const events = {
   /** Its connection is reset, and what is under way is lost. */
@@ -34,6 +36,8 @@ export const events = {
     if (zk !== undefined && model.sessions.get(zk.session.id) !== undefined) model.sessions.expire(zk.session.id)
   },
   abort: (world) => world.abort(),
+  /** Calls with a time limit reach it: everything waits for longer. */
+  timeout: (world) => world.hold(SILENCE),
   release: (world) => world.release(),
   close: (world) => {
     void world.close()

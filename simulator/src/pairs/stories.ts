@@ -1,6 +1,6 @@
 // A short story of each recipe. Whatever happens at two of its moments, its promises hold.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { ZooKeeper } from '@zk/client'
+import { KeeperError, type ZooKeeper } from '@zk/client'
 import {
   Counter,
   DoubleBarrier,
@@ -25,7 +25,7 @@ const childrenOf = ({ model }: StoryWorld, path: string) =>
 function holding(
   name: string,
   folders: readonly string[],
-  acquire: (zk: ZooKeeper, options: { readonly signal: AbortSignal }) => Promise<Held>,
+  acquire: (zk: ZooKeeper, options: StoryWorld['limits']) => Promise<Held>,
   during: (world: StoryWorld, held: Held) => Promise<Held | undefined> = async (_, held) => Promise.resolve(held),
 ): Story {
   const nodes = (world: StoryWorld) => folders.flatMap((folder) => childrenOf(world, folder))
@@ -45,7 +45,7 @@ function holding(
       ]
       for (const [channel, take] of reports) subscribe(channel, take)
       try {
-        const first = await world.attempt(acquire(zk, { signal: world.signal }))
+        const first = await world.attempt(acquire(zk, world.limits))
         if (first === undefined) return
         const held = await during(world, first)
         await Promise.race([world.released, world.pause(T)])
@@ -107,8 +107,13 @@ export const stories: readonly Story[] = [
     async tell(world, zk) {
       const semaphore = new Semaphore(zk, PATH, { permits: 2 })
       for (const permits of [2, 3]) {
-        const isDone = await world.attempt(semaphore.resize(permits, { signal: world.signal }).then(() => true))
+        const resizing = semaphore.resize(permits, world.limits).then(() => true)
+        let isRefused = false
+        const isDone = await world.attempt(resizing, (error) => {
+          isRefused = KeeperError.is(error, 'RequestTimeout') && !error.outcomeUnknown
+        })
         const isStored = world.log.some(({ txn }) => 'data' in txn && txn.path === PATH && txn.data?.at(-1) === permits)
+        if (isRefused && isStored) world.wrong.push('resize says that it was not sent, and its number is stored')
         // If an answer was lost, another change may have come after this one.
         if (isDone && !isStored && world.connections === 1) world.wrong.push('resize resolved, and stored nothing')
       }
@@ -119,7 +124,7 @@ export const stories: readonly Story[] = [
     node: () => PATH,
     async tell(world, zk) {
       const counter = new Counter(zk, PATH)
-      const options = { signal: world.signal }
+      const options = world.limits
       const [one, other] = await Promise.all([
         world.attempt(counter.add(1n, options)),
         world.attempt(counter.update((value) => value + 4n, options)),
@@ -133,7 +138,7 @@ export const stories: readonly Story[] = [
     node: () => `${PATH}/me`,
     beside: (nth) => `${PATH}/other-${nth}`,
     async tell(world, zk) {
-      const joining = new Group(zk, PATH).join({ name: 'me', data: 'a', signal: world.signal })
+      const joining = new Group(zk, PATH).join({ name: 'me', data: 'a', ...world.limits })
       const membership = await world.attempt(joining)
       if (membership === undefined) return
       await world.attempt(membership.update('b'))
@@ -147,7 +152,7 @@ export const stories: readonly Story[] = [
     node: (world) => childrenOf(world, PATH)[0],
     async tell(world, zk) {
       const barrier = new DoubleBarrier(zk, PATH, { size: 1 })
-      const entry = await world.attempt(barrier.enter({ signal: world.signal, timeout: 4 * T }))
+      const entry = await world.attempt(barrier.enter({ timeout: 4 * T, ...world.limits }))
       if (entry === undefined) return
       await Promise.race([world.released, world.pause(T / 2)])
       await world.attempt(entry.leave({ timeout: 4 * T }))
@@ -160,7 +165,7 @@ export const stories: readonly Story[] = [
     beside: (nth) => `${PATH}/b${nth}`,
     async tell(world, zk) {
       world.model.nodes.create(`${PATH}/a`)
-      const mirror = await world.attempt(Mirror.open(zk, PATH, { signal: world.signal }))
+      const mirror = await world.attempt(Mirror.open(zk, PATH, { signal: world.limits.signal }))
       if (mirror === undefined) return
       mirrors.set(world, { mirror, wasFresh: false })
       await Promise.race([world.released, world.pause(3 * T)])

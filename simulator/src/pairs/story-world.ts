@@ -36,11 +36,12 @@ export class StoryWorld {
   readonly #process: SimProcess
   readonly #story: Story
   readonly #plan: ReadonlyMap<number, readonly (() => void)[]>
+  readonly #patience: number | undefined
   readonly #aborting = new AbortController()
   #release: () => void = () => {}
   #closing: Promise<void> | undefined
   #beside = 0
-  #hasBegun = false
+  #isTelling = false
   #isTold = false
 
   /** How many connections the client has dialed. */
@@ -49,8 +50,15 @@ export class StoryWorld {
   /** Resolves when it is to go on without waiting. */
   readonly released: Promise<void>
 
-  constructor(story: Story, seed: number, plan: (world: StoryWorld) => ReadonlyMap<number, readonly (() => void)[]>) {
+  /** `patience` is the time limit of the calls of the story, in ms. */
+  constructor(
+    story: Story,
+    seed: number,
+    plan: (world: StoryWorld) => ReadonlyMap<number, readonly (() => void)[]>,
+    patience?: number,
+  ) {
     this.#story = story
+    this.#patience = patience
     this.released = new Promise((resolve) => {
       this.#release = resolve
     })
@@ -100,8 +108,10 @@ export class StoryWorld {
     return this.#story.node(this)
   }
 
-  get signal(): AbortSignal {
-    return this.#aborting.signal
+  /** How the calls of the story may end early. */
+  get limits(): { readonly signal: AbortSignal; readonly timeout?: number } {
+    const { signal } = this.#aborting
+    return this.#patience === undefined ? { signal } : { signal, timeout: this.#patience }
   }
 
   abort(): void {
@@ -149,10 +159,11 @@ export class StoryWorld {
   }
 
   /** Settles as the call does, but resolves with undefined if the call fails with a cause. */
-  async attempt<Result>(call: Promise<Result>): Promise<Result | undefined> {
+  async attempt<Result>(call: Promise<Result>, failed?: (error: unknown) => void): Promise<Result | undefined> {
     try {
       return await call
     } catch (error) {
+      failed?.(error)
       const name = error instanceof Error ? error.name : 'no error'
       const isExpected = error === ABORTED || EXPECTED.test(name)
       if (!isExpected) this.wrong.push(`failed: ${String(error)}`)
@@ -174,12 +185,17 @@ export class StoryWorld {
 
   async #tell(): Promise<void> {
     this.zk = await connect(`${SERVER}:2181`, { runtime: this.#runtime(), sessionTimeout: T })
-    this.#hasBegun = true
+    this.#isTelling = true
     try {
       await this.#story.tell(this, this.zk)
     } catch (error) {
       this.wrong.push(`the story fails: ${String(error)}`)
     }
+    this.#isTelling = false
+    // With the session they would be gone in any case.
+    await this.pause(3 * T)
+    const left = this.#story.left?.(this) ?? []
+    if (left.length > 0) this.wrong.push(`left before the end of the session: ${left.join(', ')}`)
     await this.close()
     this.#isTold = true
   }
@@ -215,7 +231,7 @@ export class StoryWorld {
   }
 
   #moment(): void {
-    if (!this.#hasBegun) return
+    if (!this.#isTelling) return
     for (const happen of this.#plan.get(this.moments++) ?? []) happen()
   }
 

@@ -1,7 +1,7 @@
 // Two events at two moments of a story.
 import { Random } from '@zk/testing/internal'
-import { type EventName, eventNames, events } from './event.ts'
-import { type Story, StoryWorld } from './story-world.ts'
+import { type EventName, eventNames, events, PATIENCE } from './event.ts'
+import { type Story, StoryWorld, T } from './story-world.ts'
 
 export interface Pair {
   readonly first: EventName
@@ -20,7 +20,8 @@ export function tellWith(story: Story, pairs: Pair | undefined): Promise<readonl
 }
 
 function worldOf(story: Story, pair: Pair | undefined): StoryWorld {
-  return new StoryWorld(story, 1, (world) => {
+  const reachesLimit = pair?.first === 'timeout' || pair?.second === 'timeout'
+  const plan = (world: StoryWorld) => {
     const plan = new Map<number, (() => void)[]>()
     const add = (moment: number, name: EventName) => {
       plan.set(moment, [...(plan.get(moment) ?? []), () => events[name](world)])
@@ -30,7 +31,8 @@ function worldOf(story: Story, pair: Pair | undefined): StoryWorld {
       add(pair.at + pair.after, pair.second)
     }
     return plan
-  })
+  }
+  return new StoryWorld(story, 1, plan, reachesLimit ? PATIENCE * T : undefined)
 }
 
 /** All pairs of events at all pairs of moments. */
@@ -55,7 +57,7 @@ export async function whileRecovering(story: Story, seed: number): Promise<Pair[
   const at = random.between(Math.floor(world.moments / 2), world.moments - 1)
   const afters = Array.from({ length: RECOVERY }, (_, after) => after)
   return afters.flatMap((after) =>
-    (['cut', ...endings, ...foreign] as const).map((second): Pair => ({ first: 'cut', at, second, after })),
+    (['cut', 'timeout', ...endings, ...foreign] as const).map((second): Pair => ({ first: 'cut', at, second, after })),
   )
 }
 

@@ -51,7 +51,7 @@ class Beside {
     this.#mirror = mirror
   }
 
-  static async open(version: '3.5' | '3.8', members: number): Promise<Beside> {
+  static async open(version: '3.5' | '3.9', members: number): Promise<Beside> {
     const scene = new Scene({ version, members })
     for (const path of PATHS) scene.ensemble.nodes.create(path)
     const zk = await scene.client()
@@ -167,7 +167,7 @@ class Beside {
   }
 }
 
-test.each(['3.5', '3.8'] as const)(
+test.each(['3.5', '3.9'] as const)(
   'Mirror.isStale, zxid and synced are true of a list of all commits, on servers %s',
   async (version) => {
     await fc.assert(
