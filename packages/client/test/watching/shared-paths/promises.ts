@@ -17,9 +17,15 @@ function* untoldOnce({ id, reading, path, seen, isNotified }: OneShot, nodes: No
   if (!isNotified && now !== seen) yield `${id}, which has seen ${path} @${seen}, gets no event: it is @${now}`
 }
 
-/** A persistent one was notified of each change, or that there is a gap. It ends by what the user does alone. */
+/** A persistent one was notified of each change, or that there is a gap, and of nothing else. It ends by what the user does alone. */
 function* untoldForGood({ id, error, isOver, ...loop }: Loop, { log }: Nodes): Generator<string> {
   if (error !== undefined) yield `${id} was ended with ${(error as Error).message}`
+  const named = ({ type, path }: NodeEvent, zxid: bigint | undefined) => `${type} ${path} @${zxid}`
+  const due = new Set(log.flatMap((change) => [...eventsFor(change, loop)].map((event) => named(event, change.zxid))))
+  for (const event of loop.notified) {
+    const name = named(event, event.zxid)
+    if (!due.delete(name)) yield `${id} gets ${name}, which is not due, or comes twice`
+  }
   if (isOver) return
   const since = loop.gaps.reduce((latest, zxid) => (zxid > latest ? zxid : latest), loop.since)
   for (const change of log.filter(({ zxid }) => zxid > since)) {
