@@ -95,8 +95,10 @@ export class Follower {
     return new Promise((resolve) => {
       const look = () => {
         this.#awaitingWhole.delete(look)
-        if (this.#staleSince === undefined) this.#epochs.barrier(resolve)
-        else if (!signal.aborted) this.#awaitingWhole.add(look)
+        if (signal.aborted) return
+        if (this.#staleSince !== undefined) return void this.#awaitingWhole.add(look)
+        // The last read that the barrier waits for may be one of the next connection, before the comparison there has ended.
+        this.#epochs.barrier(() => (this.#staleSince === undefined ? resolve() : look()))
       }
       onAbort(signal, () => this.#awaitingWhole.delete(look))
       look()

@@ -115,6 +115,7 @@ class Beside {
     this.#pending++
     try {
       await this.#mirror.synced({ timeout })
+      if (this.#mirror.isStale) this.#wrong.push('is stale when synced resolves')
       this.#must('resolves synced', this.#missing(committed))
     } catch (error) {
       const isLate = KeeperError.is(error, 'RequestTimeout') && this.#now >= called + timeout
