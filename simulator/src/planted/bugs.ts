@@ -15,8 +15,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'a downgrade makes the reader after the writer, not in its place',
     replace:
-      "await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })",
-    with: 'await this.#zk.delete(this.#writer, { session }); await this.#zk.create(path, data, { mode: "EPHEMERAL", acl, session })',
+      "await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer.path)], { session })",
+    with: 'await this.#zk.delete(this.#writer.path, { session }); await this.#zk.create(path, data, { mode: "EPHEMERAL", acl, session })',
     finds: 'I2',
     within: 100,
     recipe: 'SharedLock',

@@ -2,13 +2,13 @@
 // changes both in one transaction. So it also shows that the counter was not deleted and made again: a node with children
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
-import { EphemeralNode } from '../kernel/ephemeral-node.ts'
+import { OwnedNode } from '../kernel/owned-node.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
-import { awaitedLater } from '../kernel/promises.ts'
+import { awaitedLater, settled } from '../kernel/promises.ts'
 
 /** In a request it stands for any version. A node has it after 2^32 - 1 writes. */
 const ANY = -1
@@ -19,13 +19,13 @@ export class WriterNode {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #counter: string
-  readonly #node: EphemeralNode
+  readonly #node: OwnedNode
   readonly #acl: readonly ACL[] | undefined
   readonly #pinned: ReturnType<typeof pinnedTo>
 
   constructor(zk: ZooKeeper, counter: string, acl: readonly ACL[] | undefined) {
-    this.#node = new EphemeralNode(zk, `${counter}/writer-`)
-    this.session = this.#node.session
+    this.session = zk.session
+    this.#node = new OwnedNode(zk, this.session, `${counter}/writer-${zk.runtime.uuid()}`)
     this.#zk = zk
     this.#counter = counter
     this.#acl = acl
@@ -89,7 +89,8 @@ export class WriterNode {
   }
 
   async delete(): Promise<void> {
-    await this.#node.delete()
+    // A refusal was logged.
+    await settled(this.#node.delete())
   }
 }
 

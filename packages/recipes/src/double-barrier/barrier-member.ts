@@ -13,7 +13,7 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
-import { EphemeralNode } from '../kernel/ephemeral-node.ts'
+import { OwnedNode } from '../kernel/owned-node.ts'
 import { afterCommit, committedCheck } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
@@ -51,7 +51,7 @@ export class BarrierMember {
   readonly #zk: ZooKeeper
   readonly #barrier: string
   readonly #options: BarrierMemberOptions
-  readonly #node: EphemeralNode
+  readonly #node: OwnedNode
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #gone = new AbortController()
   readonly #watches = new Set<Watched>()
@@ -66,8 +66,8 @@ export class BarrierMember {
     this.#zk = zk
     this.#barrier = barrier
     this.#options = options
-    this.#node = new EphemeralNode(zk, `${barrier}/${options.prefix}`)
-    this.session = this.#node.session
+    this.session = zk.session
+    this.#node = new OwnedNode(zk, this.session, `${barrier}/${options.prefix}${zk.runtime.uuid()}`)
     this.#pinned = pinnedTo(this.session)
   }
 
@@ -360,7 +360,8 @@ export class BarrierMember {
     await settled(this.#creating)
     // It checks the node. A further `leave` needs it.
     await settled(this.#round)
-    await this.#node.delete()
+    // A refusal was logged.
+    await settled(this.#node.delete())
   }
 
   /** From now on its node is not missed. */

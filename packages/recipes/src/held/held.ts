@@ -1,7 +1,8 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
 import type { Owner } from '../queue/owners.ts'
-import { type OwnNodes, parentOf } from '../queue/own-node.ts'
+import type { ContenderNodes } from '../queue/contender-node.ts'
+import { parentOf } from '../kernel/paths.ts'
 import { downgraded, logLateRelease, report } from '../queue/diagnostics.ts'
 import { LockLostError } from './lock-lost-error.ts'
 import { type LossReason } from '../lease/loss-reason.ts'
@@ -55,7 +56,7 @@ export class Held implements AsyncDisposable {
   #lostAt: number | undefined
 
   /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
-  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms, kind?: string) {
+  constructor(zk: ZooKeeper, owner: Owner, nodes: ContenderNodes, lease: Lease, terms: HoldTerms, kind?: string) {
     const [node] = nodes
     const { session } = owner
     const { runtime } = zk

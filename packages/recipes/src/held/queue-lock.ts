@@ -5,7 +5,7 @@ import { onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { Contender, type ContenderOptions, type Entries, type Grant } from '../queue/contender.ts'
 import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from './checks.ts'
-import type { OwnNodes } from '../queue/own-node.ts'
+import type { ContenderNodes } from '../queue/contender-node.ts'
 import { formerOwnersGone, registerOwner } from '../queue/owners.ts'
 import type { NodeOptions } from '../queue/protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
@@ -38,7 +38,7 @@ export interface Competitor extends Owner, Waiter {
 export type ToHeld<H extends Held> = (
   zk: ZooKeeper,
   owner: Owner,
-  nodes: OwnNodes,
+  nodes: ContenderNodes,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H

@@ -8,7 +8,8 @@ import { type Entry, type QueueHead, QueuePosition, type ListReading } from './q
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
-import { deleteAll, type OwnNode, type OwnNodes } from './own-node.ts'
+import type { ContenderNode, ContenderNodes } from './contender-node.ts'
+import { deleteAll } from '../kernel/owned-node.ts'
 import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
 import type { ContenderInfo } from './queue.ts'
 import { pinnedTo, retry } from '../kernel/retry.ts'
@@ -28,7 +29,7 @@ export interface ContenderOptions extends NodeOptions, HoldOptions {
 
 /** The result when no blocker is left and a committed request has proven it. */
 export interface Grant {
-  readonly nodes: OwnNodes
+  readonly nodes: ContenderNodes
   /**
    * The touch from which the lease is counted. The committed request was sent after this touch, on the same connection.
    * undefined if no such touch is known, or if there is no lease.
@@ -51,8 +52,8 @@ export class Contender {
   readonly #positions: readonly QueuePosition[]
   readonly #create: ProtectedCreate
   readonly #pinned: ReturnType<typeof pinnedTo>
-  #entering: Promise<OwnNodes | undefined> | undefined
-  #nodes: OwnNodes | undefined
+  #entering: Promise<ContenderNodes | undefined> | undefined
+  #nodes: ContenderNodes | undefined
   /** While it waits in several queues. */
   #ownWatch: OwnNodesWatch | undefined
   #leaving: Promise<void> | undefined
@@ -118,7 +119,7 @@ export class Contender {
   }
 
   /** Like `competeOnce`, for a contender with one queue. No committed check is made at the end. */
-  async enterIfFront(): Promise<OwnNode | undefined> {
+  async enterIfFront(): Promise<ContenderNode | undefined> {
     await this.#enter()
     return this.#isBlocked ? undefined : this.#nodes![0]
   }
@@ -129,7 +130,7 @@ export class Contender {
   }
 
   /**
-   * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `deleteOwn`. If a server refuses, it rejects and goes
+   * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `OwnedNode.delete`. If a server refuses, it rejects and goes
    * on in the background. Idempotent.
    */
   leave(): Promise<void> {
@@ -245,7 +246,7 @@ export class Contender {
     return { ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  #granted(nodes: OwnNodes, { touch }: ProofStart): Grant {
+  #granted(nodes: ContenderNodes, { touch }: ProofStart): Grant {
     return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
@@ -281,9 +282,8 @@ export class Contender {
     // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
     // ended with the session.
     if (nodes === undefined) return this.session.signal.aborted ? await this.deleteLate() : undefined
-    const placed = nodes.map(({ path }, index) => ({ folder: this.#positions[index]!.queue, path }))
     try {
-      await deleteAll(this.#zk, this.session, placed)
+      await deleteAll(nodes)
     } finally {
       if (this.#create.mayBeExecutedLate) await this.deleteLate()
     }
@@ -295,6 +295,6 @@ function grantOf(looks: readonly Pick<ListReading<Grant>, 'grant'>[]): Grant | u
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
 }
 
-function checksOf(nodes: OwnNodes): Op<void>[] {
+function checksOf(nodes: ContenderNodes): Op<void>[] {
   return nodes.map(({ path }) => op.check(path))
 }

@@ -8,7 +8,7 @@ import { memoized } from '../kernel/memoized.ts'
 /** An object that owns nodes, and deletes them. */
 export interface Owner {
   readonly session: Session
-  /** Deletes its nodes: see `deleteOwn`. Goes on in the background until that is confirmed. Idempotent. */
+  /** Deletes its nodes: see `OwnedNode.delete`. Goes on in the background until that is confirmed. Idempotent. */
   leave(): Promise<void>
 }
 

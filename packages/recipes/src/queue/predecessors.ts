@@ -2,7 +2,7 @@
 // behind it. The exception is a successor (`successorName`), a new node that takes an earlier place.
 import type { CallOptions } from '@zk/client'
 import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
-import type { OwnNode } from './own-node.ts'
+import type { ContenderNode } from './contender-node.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from '../kernel/sessions.ts'
 import type { Queue } from './queue.ts'
@@ -22,7 +22,7 @@ export class Predecessors {
   /** For a list in which they do not. Every other node in it is read for its czxid. */
   static async byCreation(
     queue: Queue,
-    own: OwnNode,
+    own: ContenderNode,
     all: readonly ContenderName[],
     options: CallOptions,
   ): Promise<Predecessors> {
@@ -65,7 +65,7 @@ function byCreation(queue: Queue, older: readonly ContenderName[]): AheadIn {
  */
 async function olderThan(
   queue: Queue,
-  own: OwnNode,
+  own: ContenderNode,
   list: readonly ContenderName[],
   options: CallOptions,
 ): Promise<readonly ContenderName[]> {

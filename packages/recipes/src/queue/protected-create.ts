@@ -17,8 +17,10 @@ import { countAsUsed } from '../kernel/count-as-used.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
 import { afterCommit } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
-import { type ContenderName, type Kind, namePrefix } from './names.ts'
-import { deleteAll, nameIn, type OwnNode, type OwnNodes } from './own-node.ts'
+import { type Kind, namePrefix } from './names.ts'
+import { ContenderNode, type ContenderNodes } from './contender-node.ts'
+import { deleteAll } from '../kernel/owned-node.ts'
+import { nameIn } from '../kernel/paths.ts'
 import type { Queue } from './queue.ts'
 import { throwUnlessTransient, pinnedTo, retry } from '../kernel/retry.ts'
 import { settled, unawaited } from '../kernel/promises.ts'
@@ -33,11 +35,6 @@ export interface NodePlan {
   readonly queue: Queue
   readonly kind: Kind
   readonly data: Uint8Array | string
-}
-
-/** A node that was found in this queue. */
-interface Found extends OwnNode {
-  readonly queue: Queue
 }
 
 const MODE = 'EPHEMERAL_SEQUENTIAL'
@@ -84,7 +81,7 @@ export class ProtectedCreate {
   }
 
   /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before there were any. */
-  async make(): Promise<OwnNodes | undefined> {
+  async make(): Promise<ContenderNodes | undefined> {
     for (;;) {
       try {
         const [only, other] = this.#plans
@@ -92,7 +89,7 @@ export class ProtectedCreate {
         // An earlier create may have happened although its node was not found: a deposed leader answers a sync, too. Now both
         // nodes are found. Without this search we would wait for our own older node.
         if (this.#unanswered > 0) return await this.#find()
-        if (made !== undefined) return made as unknown as OwnNodes
+        if (made !== undefined) return made as unknown as ContenderNodes
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) this.#unanswered++
         const found = await this.#afterFailure(error).catch((final: unknown) => this.#foundAfterAll(final))
@@ -115,7 +112,7 @@ export class ProtectedCreate {
     if (this.#unanswered === 0) return
     await inCleanupSession(this.#zk, this.#session, async (current) => {
       const late = await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue, current)))
-      await this.#delete(late.flat())
+      await settled(deleteAll(late.flat()))
     })
   }
 
@@ -124,7 +121,7 @@ export class ProtectedCreate {
   }
 
   /** Creates several. The result is undefined if one was deleted before its czxid was read. Then none is left. */
-  async #createAll(): Promise<readonly OwnNode[] | undefined> {
+  async #createAll(): Promise<readonly ContenderNode[] | undefined> {
     const plans = this.#plans
     const acl = this.#acl
     const creates = plans.map((plan) => op.create(this.#pathOf(plan), plan.data, { mode: MODE, acl }))
@@ -132,11 +129,12 @@ export class ProtectedCreate {
     // If the read fails, the nodes must be searched for.
     this.#unanswered++
     // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). One czxid is that of all.
-    const nodes = plans.map(({ queue }, index) => this.#toOwnNode(queue, created[index]!.path, 0n))
-    const first = await this.#own(plans[0]!.queue, nodes[0]!.name, this.#session)
+    const made = (czxid: bigint) => plans.map(({ queue }, index) => this.#node(queue, created[index]!.path, czxid))
+    const nodes = made(0n)
+    const first = await nodes[0]!.find()
     this.#unanswered--
-    if (first !== undefined) return nodes.map((node) => ({ ...node, czxid: first.czxid }))
-    await this.#delete(nodes.map((node, index) => ({ ...node, queue: plans[index]!.queue })))
+    if (first !== undefined) return made(first.czxid)
+    await settled(deleteAll(nodes))
     return undefined
   }
 
@@ -145,7 +143,7 @@ export class ProtectedCreate {
   }
 
   /** The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. */
-  async #afterFailure(error: unknown): Promise<OwnNodes | undefined> {
+  async #afterFailure(error: unknown): Promise<ContenderNodes | undefined> {
     if (KeeperError.is(error) && error.outcomeUnknown && isTransient(error)) {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
@@ -167,14 +165,14 @@ export class ProtectedCreate {
   }
 
   /** Called when no further create follows. Finds the nodes of an earlier create, which must not be left behind, or throws. */
-  async #foundAfterAll(final: unknown): Promise<OwnNodes> {
+  async #foundAfterAll(final: unknown): Promise<ContenderNodes> {
     const found = this.#unanswered > 0 ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
     return found
   }
 
   /** Finds the nodes after a committed request, which a deposed leader cannot answer. */
-  async #findForCertain(): Promise<OwnNodes | undefined> {
+  async #findForCertain(): Promise<ContenderNodes | undefined> {
     await afterCommit(this.#zk, this.#plans[0]!.queue.path, this.#pinned)
     return await this.#find(true)
   }
@@ -183,25 +181,25 @@ export class ProtectedCreate {
    * Finds the nodes of creates that were not answered, after a sync. If there are those of several creates, the younger ones are
    * deleted, and so are those of a create of which one is gone. `isCertain` says that a committed request was answered before.
    */
-  async #find(isCertain = false): Promise<OwnNodes | undefined> {
+  async #find(isCertain = false): Promise<ContenderNodes | undefined> {
     const found = (await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue)))).flat()
     const czxids = [...new Set(found.map(({ czxid }) => czxid))].sort((one, other) => (one < other ? -1 : 1))
     const sets = czxids.map((each) => found.filter(({ czxid }) => czxid === each))
-    const isWhole = ({ length }: readonly Found[]) => length === this.#plans.length
+    const isWhole = ({ length }: readonly ContenderNode[]) => length === this.#plans.length
     // The first list may be older than the create, and a later one, on another connection, younger.
     if (!isCertain && !sets.every(isWhole)) return await this.#findForCertain()
     const oldest = sets.find(isWhole)
     // If a younger node cannot be deleted, it is reported as an orphan. It is behind the oldest, so we do not wait for it.
-    await Promise.all(sets.filter((set) => set !== oldest).map((set) => this.#delete(set)))
-    return oldest?.map(({ queue: _, ...node }) => node) as OwnNodes | undefined
+    await Promise.all(sets.filter((set) => set !== oldest).map((set) => settled(deleteAll(set))))
+    return oldest as unknown as ContenderNodes | undefined
   }
 
   /** `asking` is the session in which the requests are made. */
-  async #findIn(queue: Queue, asking = this.#session): Promise<Found[]> {
+  async #findIn(queue: Queue, asking = this.#session): Promise<ContenderNode[]> {
     const listing = (options: CallOptions) => retry(this.#zk, () => this.#syncAndList(queue.path, options))
     const children = (await ifMissing(listing, pinnedTo(asking), undefined)) ?? []
     const mine = children.map((name) => queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
-    const nodes = await Promise.all(mine.map((name) => this.#own(queue, name!, asking)))
+    const nodes = await Promise.all(mine.map((name) => ContenderNode.find(queue, this.#session, name!, asking)))
     return nodes.filter((node) => node !== undefined)
   }
 
@@ -216,25 +214,13 @@ export class ProtectedCreate {
     return children
   }
 
-  #made({ queue }: NodePlan, { path, stat }: Created): OwnNode {
-    return this.#toOwnNode(queue, path, stat.czxid)
+  #made({ queue }: NodePlan, { path, stat }: Created): ContenderNode {
+    return this.#node(queue, path, stat.czxid)
   }
 
-  #toOwnNode(queue: Queue, path: string, czxid: bigint): OwnNode {
+  #node(queue: Queue, path: string, czxid: bigint): ContenderNode {
     const name = queue.parse(nameIn(path))
     if (name === undefined) throw new Error(printable(`the server named our node ${path}`))
-    return { name, path, czxid }
-  }
-
-  /** Reads a node; undefined if it is gone, or if another session owns it. */
-  async #own(queue: Queue, name: ContenderName, asking: Session): Promise<Found | undefined> {
-    const path = queue.pathOf(name.name)
-    const stat = await retry(this.#zk, () => this.#zk.exists(path, pinnedTo(asking)))
-    return stat?.ephemeralOwner === this.#session.id ? { queue, name, path, czxid: stat.czxid } : undefined
-  }
-
-  async #delete(nodes: readonly Found[]): Promise<void> {
-    const placed = nodes.map(({ queue, path }) => ({ folder: queue, path }))
-    await settled(deleteAll(this.#zk, this.#session, placed))
+    return new ContenderNode(queue, this.#session, name, czxid)
   }
 }

@@ -5,7 +5,7 @@ import type { Ahead, ContenderList } from './contender-list.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
-import type { OwnNode } from './own-node.ts'
+import type { ContenderNode } from './contender-node.ts'
 import { Predecessors } from './predecessors.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { pinnedTo, retry } from '../kernel/retry.ts'
@@ -38,7 +38,7 @@ export interface ListReading<Grant> {
 
 /** No blocker is left. */
 export interface QueueHead<Grant> {
-  readonly node: OwnNode
+  readonly node: ContenderNode
   readonly grant: Grant | undefined
   /**
    * The blocker whose event made it first: reads on another connection may still show it. undefined if a list showed that
@@ -85,7 +85,7 @@ export class QueuePosition {
   readonly #pinned: ReturnType<typeof pinnedTo>
   readonly #watches = new Set<Watched>()
   #early: Promise<ContenderList | undefined> | undefined
-  #node: OwnNode | undefined
+  #node: ContenderNode | undefined
   #predecessors: Predecessors | undefined
   #isNext = false
   /** The contenders ahead in the first list, if there is a blocker, until `reachFront` takes them. */
@@ -135,7 +135,7 @@ export class QueuePosition {
    * Finds the contenders ahead of our node in the early list, if that shows the node, otherwise in a new one. Resolves with whether
    * it was the early one. `isRepeated` says that the early list may show another node of that name.
    */
-  async join(node: OwnNode, isRepeated: boolean): Promise<boolean> {
+  async join(node: ContenderNode, isRepeated: boolean): Promise<boolean> {
     this.queue.tellExhausted(node.name)
     const early = await this.#early
     this.#early = undefined

@@ -8,9 +8,8 @@ import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
 import { type ContenderInfo, contenderInfo, numbered } from '../queue/queue.ts'
-import { deleteAll, type Folder, type OwnNode } from '../queue/own-node.ts'
+import { ContenderNode, type Folder } from '../queue/contender-node.ts'
 import { retry } from '../kernel/retry.ts'
-import { SessionOptions } from '../kernel/session-options.ts'
 
 const NAME = /^_c_([0-9a-f-]{36})-lease-(\d{1,6})$/
 
@@ -83,20 +82,9 @@ export class Leases implements Folder {
   }
 
   /** Reads the nodes, in the session `asking`. Those that are gone, or belong to another session, are left out. */
-  async own(names: readonly ContenderName[], session: Session, asking = session): Promise<OwnNode[]> {
-    const { pinned } = SessionOptions.of(asking)
-    const read = await callEach(names, async (name) => {
-      const path = this.pathOf(name.name)
-      const stat = await retry(this.zk, () => this.zk.exists(path, pinned))
-      return stat?.ephemeralOwner === session.id ? { name, path, czxid: stat.czxid } : undefined
-    })
+  async own(names: readonly ContenderName[], session: Session, asking = session): Promise<ContenderNode[]> {
+    const read = await callEach(names, (name) => ContenderNode.find(this, session, name, asking))
     return read.filter((node) => node !== undefined)
-  }
-
-  /** Deletes the nodes: see `deleteAll`. */
-  async delete(nodes: readonly OwnNode[], session: Session): Promise<void> {
-    const placed = nodes.map(({ path }) => ({ folder: this, path }))
-    await deleteAll(this.zk, session, placed)
   }
 }
 

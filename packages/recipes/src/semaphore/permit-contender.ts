@@ -26,7 +26,8 @@ import { inCleanupSession } from '../kernel/cleanup-session.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../kernel/sessions.ts'
-import type { OwnNode, OwnNodes } from '../queue/own-node.ts'
+import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
+import { deleteAll } from '../kernel/owned-node.ts'
 import { ownerLeaves } from '../queue/owners.ts'
 import type { Entry } from '../queue/queue-position.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
@@ -65,7 +66,7 @@ export class PermitContender implements Competitor {
   #last: ContenderName | undefined
   /** The uuid of nodes in `leases` that a transaction may have made. */
   #uuid: string | undefined
-  #nodes: OwnNodes | undefined
+  #nodes: ContenderNodes | undefined
   readonly #watches = new Set<Watched>()
   /** The nodes in `leases` that left no room, and one of them. */
   #holders: readonly string[] | undefined
@@ -115,7 +116,7 @@ export class PermitContender implements Competitor {
     return node && (await this.#takeIfFree(node))
   }
 
-  /** Deletes its nodes, in the background until that is confirmed: see `deleteOwn`. Idempotent. */
+  /** Deletes its nodes, in the background until that is confirmed: see `OwnedNode.delete`. Idempotent. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
@@ -127,7 +128,7 @@ export class PermitContender implements Competitor {
   // --- the first in line ----------------------------------------------------------------------------------------
 
   /** undefined if there is no room. */
-  async #takeIfFree(node: OwnNode): Promise<Grant | undefined> {
+  async #takeIfFree(node: ContenderNode): Promise<Grant | undefined> {
     for (;;) {
       const view = await this.#look()
       if (this.#ownIn(node, view.names).length > 0) return await this.#found(node, view.names)
@@ -165,7 +166,7 @@ export class PermitContender implements Competitor {
   }
 
   /** undefined if it was not possible, or is not known: then it must look again. */
-  async #take(node: OwnNode, { names: taken, version, touch }: View): Promise<Grant | undefined> {
+  async #take(node: ContenderNode, { names: taken, version, touch }: View): Promise<Grant | undefined> {
     this.#throwIfLeaving()
     const { data, acl } = this.#options
     const { uuid } = node.name
@@ -181,14 +182,14 @@ export class PermitContender implements Competitor {
       const [first] = await reading
       if (first === undefined) throw new NodeVanished()
       const { czxid } = first
-      const nodes = names.map((name) => ({ name, path: this.#leases.pathOf(name.name), czxid }))
+      const nodes = names.map((name) => new ContenderNode(this.#leases, this.session, name, czxid))
       return this.#granted(nodes, touch)
     } catch (error) {
       return await this.#afterFailure(node, error)
     }
   }
 
-  async #afterFailure(node: OwnNode, error: unknown): Promise<Grant | undefined> {
+  async #afterFailure(node: ContenderNode, error: unknown): Promise<Grant | undefined> {
     if (!KeeperError.is(error, 'NoNode', 'BadVersion', 'NodeExists')) {
       await throwUnlessTransient(this.#zk, error)
     } else if (error.code === 'NoNode' && error.index === 0) {
@@ -204,20 +205,20 @@ export class PermitContender implements Competitor {
   }
 
   /** The grant by a transaction without an answer. */
-  async #found(node: OwnNode, names: readonly string[]): Promise<Grant> {
+  async #found(node: ContenderNode, names: readonly string[]): Promise<Grant> {
     const nodes = await this.#leases.own(this.#ownIn(node, names), this.session)
     if (nodes.length < this.#wanted.count) throw new NodeVanished()
     return this.#granted(nodes, undefined)
   }
 
-  #granted(nodes: readonly OwnNode[], touch: RelayedTouch | undefined): Grant {
+  #granted(nodes: readonly ContenderNode[], touch: RelayedTouch | undefined): Grant {
     this.#throwIfLeaving()
-    this.#nodes = nodes as unknown as OwnNodes
+    this.#nodes = nodes as unknown as ContenderNodes
     return { nodes: this.#nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** Waits for a change of the leases or of the stored number, unless there is room already. */
-  async #untilChanged(node: OwnNode): Promise<void> {
+  async #untilChanged(node: ContenderNode): Promise<void> {
     const [list, data] = await Promise.all([
       this.#watching((options) => this.#zk.getChildrenAndWatch(this.#leases.path, options)),
       this.#watching((options) => this.#zk.getDataAndWatch(this.#stored.path, options)),
@@ -261,7 +262,7 @@ export class PermitContender implements Competitor {
     return watch
   }
 
-  #ownIn({ name: { uuid } }: OwnNode, names: readonly string[]): ContenderName[] {
+  #ownIn({ name: { uuid } }: ContenderNode, names: readonly string[]): ContenderName[] {
     return this.#leases.ofContender(uuid, names)
   }
 
@@ -277,17 +278,17 @@ export class PermitContender implements Competitor {
   async #remove(): Promise<void> {
     this.#unwatch()
     if (this.#nodes !== undefined) {
-      await this.#leases.delete(this.#nodes, this.session)
+      await deleteAll(this.#nodes)
       return await this.#contender.deleteLate()
     }
     // Without this node no transaction of ours is executed any more. So what is there then is all there will be.
     await this.#contender.leave()
     const nodes = this.#uuid === undefined ? [] : await this.#made(this.#uuid)
-    await this.#leases.delete(nodes, this.session)
+    await deleteAll(nodes)
   }
 
   /** Empty if they have gone with the session. */
-  async #made(uuid: string): Promise<OwnNode[]> {
+  async #made(uuid: string): Promise<ContenderNode[]> {
     const made = await inCleanupSession(this.#zk, this.session, async (current) => {
       const names = await this.#leases.list(pinnedTo(current))
       return await this.#leases.own(this.#leases.ofContender(uuid, names), this.session, current)

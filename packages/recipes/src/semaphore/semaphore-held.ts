@@ -3,7 +3,8 @@ import { Held } from '../held/held.ts'
 import type { Owner } from '../queue/owners.ts'
 import type { HoldTerms } from '../lease/hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
-import { type OwnNodes, parentOf } from '../queue/own-node.ts'
+import type { ContenderNodes } from '../queue/contender-node.ts'
+import { parentOf } from '../kernel/paths.ts'
 
 /**
  * Permits of a `Semaphore`. They are held together: all are released together, and all are lost when the node of one is gone.
@@ -16,7 +17,7 @@ export class SemaphoreHeld extends Held {
   readonly permits: readonly number[]
 
   /** @internal */
-  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
+  constructor(zk: ZooKeeper, owner: Owner, nodes: ContenderNodes, lease: Lease, terms: HoldTerms) {
     super(zk, owner, nodes, lease, terms)
     this.permits = nodes.map(({ name }) => name.sequence).sort((one, other) => one - other)
   }

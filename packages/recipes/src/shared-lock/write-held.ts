@@ -2,7 +2,7 @@
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { logWith, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
-import { deleteOwn, type OwnNode, type OwnNodes } from '../queue/own-node.ts'
+import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
 import { ownerLeaves, replaceOwner } from '../queue/owners.ts'
 import type { NodeOptions } from '../queue/protected-create.ts'
 import { checkCall } from '../held/checks.ts'
@@ -35,11 +35,11 @@ export interface DowngradeOptions {
 export class WriteHeld extends Held {
   readonly #queue: Queue
   readonly #owner: Owner
-  readonly #node: OwnNode
+  readonly #node: ContenderNode
   readonly #options: NodeOptions & HoldTerms
 
   /** @internal */
-  constructor(queue: Queue, owner: Owner, nodes: OwnNodes, lease: Lease, options: NodeOptions & HoldTerms) {
+  constructor(queue: Queue, owner: Owner, nodes: ContenderNodes, lease: Lease, options: NodeOptions & HoldTerms) {
     super(queue.zk, owner, nodes, lease, options)
     this.#queue = queue
     this.#owner = owner
@@ -95,20 +95,17 @@ export class WriteHeld extends Held {
 class Downgrade implements Owner {
   readonly session: Session
   readonly #zk: ZooKeeper
-  readonly #queue: Queue
-  readonly #writer: string
+  readonly #writer: ContenderNode
   /** The reader's node. Its token is the writer's: the czxid of the reader's node is above the tokens of contenders behind. */
-  readonly #node: OwnNode
+  readonly #node: ContenderNode
   readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<void> | undefined
 
-  constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions & HoldTerms) {
-    const name = successorName(writer.name)
+  constructor(queue: Queue, session: Session, writer: ContenderNode, options: NodeOptions & HoldTerms) {
     this.#zk = queue.zk
-    this.#queue = queue
     this.session = session
-    this.#writer = writer.path
-    this.#node = { ...writer, name, path: queue.pathOf(name.name) }
+    this.#writer = writer
+    this.#node = new ContenderNode(queue, session, successorName(writer.name), writer.czxid)
     this.#options = options
   }
 
@@ -136,9 +133,9 @@ class Downgrade implements Owner {
   /** Deletes the writer's node first. After that, a transaction that is still under way fails. */
   async #remove(): Promise<void> {
     try {
-      await deleteOwn(this.#queue, this.session, this.#writer)
+      await this.#writer.delete()
     } finally {
-      await deleteOwn(this.#queue, this.session, this.#node.path)
+      await this.#node.delete()
     }
   }
 
@@ -148,25 +145,20 @@ class Downgrade implements Owner {
     const { session } = this
     const { path } = this.#node
     try {
-      await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })
+      await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer.path)], {
+        session,
+      })
       return true
     } catch (error) {
       // Usually an earlier transaction, whose answer was lost, has created the node.
-      if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
+      if (KeeperError.is(error, 'NodeExists')) return (await this.#node.find()) !== undefined
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
         await ifMissing((options) => retry(this.#zk, () => this.#zk.sync(path, options)), { session }, undefined)
-        if (await this.#exists()) return true
+        if ((await this.#node.find()) !== undefined) return true
       }
       await throwUnlessTransient(this.#zk, error)
       return false
     }
-  }
-
-  /** Whether the reader's node exists and belongs to our session. */
-  async #exists(): Promise<boolean> {
-    const { session } = this
-    const stat = await retry(this.#zk, () => this.#zk.exists(this.#node.path, { session }))
-    return stat?.ephemeralOwner === session.id
   }
 }
