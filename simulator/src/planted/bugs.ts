@@ -31,8 +31,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'leaving does not wait for the create under way',
-    replace: '(await this.#entering?.catch(() => undefined))',
-    with: '(await Promise.race([this.#entering?.catch(() => undefined), undefined]))',
+    replace: '(await this.#making?.catch(() => undefined))',
+    with: '(await Promise.race([this.#making?.catch(() => undefined), undefined]))',
     finds: 'I4',
     within: 20,
   },

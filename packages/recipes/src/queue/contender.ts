@@ -1,19 +1,19 @@
 // One contender: ephemeral sequential znodes of one session, one in each queue, from their creation to their removal. A lock has
-// one queue.
-import { type Connection, type Op, op, type Session, type ZooKeeper } from '@zk/client'
+// one queue. This file has the order of events; each part has a class of its own: `ProtectedNodes` owns the nodes, `QueuePosition`
+// waits in one queue, and `GrantProof` proves the grant.
+import type { Session, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import { type HoldOptions, isLeased, followerRelayDelayOf } from '../lease/hold-options.ts'
-import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
+import type { HoldOptions } from '../lease/hold-options.ts'
+import { type Grant, GrantProof } from './grant-proof.ts'
 import { type Entry, type QueueHead, QueuePosition, type ListReading } from './queue-position.ts'
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
-import type { ContenderNode, ContenderNodes } from './contender-node.ts'
-import { deleteAll } from '../kernel/owned-node.ts'
-import { type NodeOptions, ProtectedCreate } from './protected-create.ts'
+import type { ContenderNode } from './contender-node.ts'
+import { type NodeOptions, ProtectedNodes } from './protected-nodes.ts'
 import type { ContenderInfo } from './queue.ts'
-import { pinnedTo, retry } from '../kernel/retry.ts'
-import { awaitedLater, unawaited } from '../kernel/promises.ts'
+import { retry } from '../kernel/retry.ts'
+import { awaitedLater } from '../kernel/promises.ts'
 
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]
@@ -27,33 +27,12 @@ export interface ContenderOptions extends NodeOptions, HoldOptions {
   readonly onBlocked: () => void
 }
 
-/** The result when no blocker is left and a committed request has proven it. */
-export interface Grant {
-  readonly nodes: ContenderNodes
-  /**
-   * The touch from which the lease is counted. The committed request was sent after this touch, on the same connection.
-   * undefined if no such touch is known, or if there is no lease.
-   */
-  readonly touch: RelayedTouch | undefined
-}
-
-/** A touch and a connection, noted before a request is sent that must be committed. */
-interface ProofStart {
-  /** A touch for its lease; undefined if there is no lease. */
-  readonly touch: RelayedTouch | undefined
-  /** The connection at that time. The request may be sent on a later one. */
-  readonly connection: Connection | undefined
-}
-
 export class Contender {
   readonly session: Session
   readonly #zk: ZooKeeper
-  readonly #options: ContenderOptions
   readonly #positions: readonly QueuePosition[]
-  readonly #create: ProtectedCreate
-  readonly #pinned: ReturnType<typeof pinnedTo>
-  #entering: Promise<ContenderNodes | undefined> | undefined
-  #nodes: ContenderNodes | undefined
+  readonly #own: ProtectedNodes
+  readonly #proof: GrantProof
   /** While it waits in several queues. */
   #ownWatch: OwnNodesWatch | undefined
   #leaving: Promise<void> | undefined
@@ -64,12 +43,11 @@ export class Contender {
     const { remembersAhead, onQueued, onBlocked, data, acl } = options
     this.#zk = zk
     this.session = session
-    this.#options = options
-    this.#pinned = pinnedTo(session)
+    this.#proof = new GrantProof(zk, session, options)
     const ofPosition = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
     this.#positions = entries.map((entry) => new QueuePosition(entry, session, ofPosition))
     const plans = entries.map(({ queue, role: { kind } }) => ({ queue, kind, data }))
-    this.#create = new ProtectedCreate(session, zk.runtime.uuid(), plans, acl)
+    this.#own = new ProtectedNodes(session, zk.runtime.uuid(), plans, acl)
   }
 
   /**
@@ -121,17 +99,17 @@ export class Contender {
   /** Like `competeOnce`, for a contender with one queue. No committed check is made at the end. */
   async enterIfFront(): Promise<ContenderNode | undefined> {
     await this.#enter()
-    return this.#isBlocked ? undefined : this.#nodes![0]
+    return this.#isBlocked ? undefined : this.#own.nodes![0]
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
   prepare(): void {
-    if (this.#notedNow() === undefined) unawaited(this.#synced())
+    this.#proof.prepare()
   }
 
   /**
-   * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `OwnedNode.delete`. If a server refuses, it rejects and goes
-   * on in the background. Idempotent.
+   * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `OwnedNode.delete`. If a
+   * server refuses, it rejects and goes on in the background. Idempotent.
    */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
@@ -144,23 +122,12 @@ export class Contender {
 
   /** Deletes the nodes of creates that were executed late: after the search for them had found nothing. `leave` does it, too. */
   deleteLate(): Promise<void> {
-    return this.#create.deleteLate()
+    return this.#own.deleteLate()
   }
 
-  /**
-   * Sends a committed check of the nodes. It proves that they and our session exist at that time. `first` is what was noted
-   * before the check is sent for the first time.
-   */
-  async confirm(first?: ProofStart): Promise<Grant> {
-    const zk = this.#zk
-    const nodes = this.#nodes!
-    let noted: ProofStart | undefined
-    const check = async () => {
-      noted = (noted === undefined ? first : undefined) ?? this.#notedNow() ?? (await this.#synced())
-      return await zk.multi(checksOf(nodes), this.#pinned)
-    }
-    await retry(zk, check).catch(vanishedIfMissing)
-    return this.#granted(nodes, noted!)
+  /** Proves by a committed check that the nodes and our session exist at this time. */
+  confirm(): Promise<Grant> {
+    return this.#proof.confirm(this.#own.nodes!)
   }
 
   /**
@@ -168,25 +135,23 @@ export class Contender {
    * if `confirm` must follow.
    */
   async #enter(): Promise<Grant | undefined> {
-    const noted = this.#notedNow() ?? (await this.#synced())
+    const start = this.#proof.now() ?? (await this.#proof.synced())
     this.#throwIfLeaving()
-    this.#entering = this.#create.make()
+    const making = this.#own.make()
     // The lists are read after the create on the same connection, so they show our nodes and all older ones. If the create is
     // repeated, they come before the second one, and `join` reads again.
     for (const position of this.#positions) position.listEarly()
-    const nodes = await this.#entering
+    const nodes = await making
     if (nodes === undefined) return this.#vanished()
-    this.#nodes = nodes
     let areAllShown = true
     // `Promise.all` is not used: it takes one more microtask turn, and then the next request may leave in a segment of its own.
     // All lists are already under way.
     for (let index = 0; index < nodes.length; index++) {
-      const isShown = await this.#positions[index]!.join(nodes[index]!, this.#create.isRepeated)
+      const isShown = await this.#positions[index]!.join(nodes[index]!, this.#own.isRepeated)
       areAllShown &&= isShown
     }
-    // If create and lists were sent on the connection of `noted`, as the touch was, the create itself is the committed request.
-    const isUnbroken = areAllShown && noted.connection !== undefined && noted.connection === this.session.connection
-    return isUnbroken ? this.#granted(nodes, noted) : undefined
+    // If create and lists were sent on the connection of the touch, the create itself is the committed request.
+    return areAllShown && this.#proof.isUnbroken(start) ? this.#proof.granted(nodes, start) : undefined
   }
 
   get #isBlocked(): boolean {
@@ -213,7 +178,7 @@ export class Contender {
   }
 
   async #whileAllExist<T>(waiting: Promise<T>): Promise<T> {
-    const paths = this.#nodes!.map(({ path }) => path)
+    const paths = this.#own.nodes!.map(({ path }) => path)
     const gone = new Promise<never>((_, reject) => {
       this.#ownWatch = new OwnNodesWatch(this.#zk, this.session, paths, () => reject(new NodeVanished()))
     })
@@ -234,32 +199,16 @@ export class Contender {
    * to be read again after the check, there is no grant yet.
    */
   async #lookAndConfirm(position: QueuePosition): Promise<ListReading<Grant>> {
-    const noted = this.#notedNow() ?? (await this.#synced())
+    const start = this.#proof.now() ?? (await this.#proof.synced())
     let looks = 0
     const look = () => {
       looks++
       return position.list()
     }
     const looking = awaitedLater(retry(this.#zk, look).catch(vanishedIfMissing))
-    const grant = await this.confirm(noted)
+    const grant = await this.#proof.confirm(this.#own.nodes!, start)
     const ahead = position.aheadIn(await looking)
     return { ahead, grant: looks === 1 ? grant : undefined }
-  }
-
-  #granted(nodes: ContenderNodes, { touch }: ProofStart): Grant {
-    return { nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
-  }
-
-  /** What is noted for a committed request that is sent now; undefined if a lease needs a touch that only a sync can give. */
-  #notedNow(): ProofStart | undefined {
-    const touch = knownTouch(this.#zk, this.session, this.#options)
-    return touch === undefined && isLeased(this.#options) ? undefined : { touch, connection: this.session.connection }
-  }
-
-  async #synced(): Promise<ProofStart> {
-    const followerRelayDelay = followerRelayDelayOf(this.#options, this.session)
-    const touch = await Relay.of(this.session).sync(this.#zk, followerRelayDelay)
-    return { touch, connection: touch.connection }
   }
 
   #throwIfLeaving(): void {
@@ -272,29 +221,14 @@ export class Contender {
     throw new NodeVanished()
   }
 
-  async #remove(): Promise<void> {
-    this.#create.cancel()
+  #remove(): Promise<void> {
     this.#ownWatch?.stop()
     for (const position of this.#positions) position.leave()
-    // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
-    const nodes = this.#nodes ?? (await this.#entering?.catch(() => undefined))
-    // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
-    // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
-    // ended with the session.
-    if (nodes === undefined) return this.session.signal.aborted ? await this.deleteLate() : undefined
-    try {
-      await deleteAll(nodes)
-    } finally {
-      if (this.#create.mayBeExecutedLate) await this.deleteLate()
-    }
+    return this.#own.remove()
   }
 }
 
 /** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
 function grantOf(looks: readonly Pick<ListReading<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
-}
-
-function checksOf(nodes: ContenderNodes): Op<void>[] {
-  return nodes.map(({ path }) => op.check(path))
 }

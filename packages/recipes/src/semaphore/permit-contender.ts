@@ -21,7 +21,8 @@
 // node in `locks` is gone.
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import { Contender, type ContenderOptions, type Grant } from '../queue/contender.ts'
+import { Contender, type ContenderOptions } from '../queue/contender.ts'
+import type { Grant } from '../queue/grant-proof.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'

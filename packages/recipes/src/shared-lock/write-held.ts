@@ -1,10 +1,10 @@
 // The hold of a writer of a shared lock. The writer can become a reader, which keeps the writer's place.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { logWith, onAbort, throwIfAborted } from '@zk/client/internal'
-import type { Grant } from '../queue/contender.ts'
+import type { Grant } from '../queue/grant-proof.ts'
 import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
 import { ownerLeaves, replaceOwner } from '../queue/owners.ts'
-import type { NodeOptions } from '../queue/protected-create.ts'
+import type { NodeOptions } from '../queue/protected-nodes.ts'
 import { checkCall } from '../held/checks.ts'
 import { LockLostError } from '../held/lock-lost-error.ts'
 import { firstLease } from '../lease/lease-renewal.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { LockTimeoutError } from '../../src/index.ts'
 import { firstLease } from '../../src/lease/lease-renewal.ts'
-import type { Grant } from '../../src/queue/contender.ts'
+import type { Grant } from '../../src/queue/grant-proof.ts'
 import { Limit } from '../../src/kernel/limit.ts'
 import { holdings, OTHER_PATH, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'

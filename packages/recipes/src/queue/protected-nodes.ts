@@ -1,4 +1,5 @@
-// Creates a contender's nodes, one in each of its queues: all or none, and once, even if replies are lost.
+// The nodes of a contender, one in each of its queues: created all or none, and once, even if replies are lost; deleted until all are
+// gone.
 //
 // One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
 // same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
@@ -39,7 +40,7 @@ export interface NodePlan {
 
 const MODE = 'EPHEMERAL_SEQUENTIAL'
 
-export class ProtectedCreate {
+export class ProtectedNodes {
   readonly #zk: ZooKeeper
   readonly #session: Session
   readonly #plans: readonly NodePlan[]
@@ -51,7 +52,10 @@ export class ProtectedCreate {
   #unanswered = 0
   #isRepeated = false
   #hasMadePaths = false
+  /** They are no longer needed: `make` does not try again. */
   #isCancelled = false
+  #making: Promise<ContenderNodes | undefined> | undefined
+  #nodes: ContenderNodes | undefined
 
   constructor(session: Session, uuid: string, plans: readonly NodePlan[], acl: readonly ACL[] | undefined) {
     this.#zk = plans[0]!.queue.zk
@@ -70,18 +74,39 @@ export class ProtectedCreate {
     return this.#isRepeated
   }
 
-  /** Whether a create was not answered: it may be executed later. */
-  get mayBeExecutedLate(): boolean {
-    return this.#unanswered > 0
-  }
-
-  /** The nodes are no longer needed: `make` does not try again. */
-  cancel(): void {
-    this.#isCancelled = true
+  /** The nodes that `make` has resolved with. */
+  get nodes(): ContenderNodes | undefined {
+    return this.#nodes
   }
 
   /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before there were any. */
-  async make(): Promise<ContenderNodes | undefined> {
+  make(): Promise<ContenderNodes | undefined> {
+    this.#making = this.#make()
+    // The caller's `await` comes after this, and no microtask turn is added.
+    unawaited(this.#making.then((nodes) => (this.#nodes = nodes)))
+    return this.#making
+  }
+
+  /**
+   * Deletes the nodes, also those of a create under way. Resolves when that is confirmed, or when a server has ended the session:
+   * see `OwnedNode.delete`.
+   */
+  async remove(): Promise<void> {
+    this.#isCancelled = true
+    // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
+    const nodes = this.#nodes ?? (await this.#making?.catch(() => undefined))
+    // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
+    // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
+    // ended with the session.
+    if (nodes === undefined) return this.#session.signal.aborted ? await this.deleteLate() : undefined
+    try {
+      await deleteAll(nodes)
+    } finally {
+      if (this.#unanswered > 0) await this.deleteLate()
+    }
+  }
+
+  async #make(): Promise<ContenderNodes | undefined> {
     for (;;) {
       try {
         const [only, other] = this.#plans

@@ -1,7 +1,7 @@
 // Two creates without an answer, looked for at leaders that are leaders no more: what one of them shows is not all that there is.
 import { KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
-import { ProtectedCreate } from '../../src/queue/protected-create.ts'
+import { ProtectedNodes } from '../../src/queue/protected-nodes.ts'
 import { Queue } from '../../src/queue/queue.ts'
 import { exclusive } from '../../src/queue/roles.ts'
 
@@ -30,12 +30,12 @@ function client(lists: ((uuid: string) => string[])[]) {
   } as unknown as ZooKeeper
   const session = { id: SESSION, signal: new AbortController().signal } as Session
   const queue = new Queue(zk, PATH, exclusive.kinds)
-  return { calls, create: new ProtectedCreate(session, uuid, [{ queue, kind: exclusive.kind, data: '' }], undefined) }
+  return { calls, create: new ProtectedNodes(session, uuid, [{ queue, kind: exclusive.kind, data: '' }], undefined) }
 }
 
 const node = (uuid: string, number: number) => `_c_${uuid}-lock-${String(number).padStart(10, '0')}`
 
-test('ProtectedCreate.make whose second create is not answered either looks behind a committed request, and keeps the older node', async () => {
+test('ProtectedNodes.make whose second create is not answered either looks behind a committed request, and keeps the older node', async () => {
   const { calls, create } = client([() => [], (uuid) => [node(uuid, 1), node(uuid, 2)]])
   const made = await create.make()
   expect(made?.[0].czxid).toBe(1n)
@@ -44,7 +44,7 @@ test('ProtectedCreate.make whose second create is not answered either looks behi
   expect(calls.filter((call) => call.startsWith('delete'))).toEqual([`delete ${PATH}/${node(UUID, 2)}`])
 })
 
-test('ProtectedCreate.make whose only unanswered create is found needs no committed request', async () => {
+test('ProtectedNodes.make whose only unanswered create is found needs no committed request', async () => {
   const { calls, create } = client([(uuid) => [node(uuid, 1)]])
   expect((await create.make())?.[0].czxid).toBe(1n)
   expect(calls).toEqual(['create', 'sync', 'list'])
