@@ -14,8 +14,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a downgrade makes the reader after the writer, not in its place',
-    replace:
-      "await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer.path)], { session })",
+    replace: 'await this.#zk.multi(replacing, { session })',
     with: 'await this.#zk.delete(this.#writer.path, { session }); await this.#zk.create(path, data, { mode: "EPHEMERAL", acl, session })',
     finds: 'I2',
     within: 100,

@@ -2,8 +2,7 @@ import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeep
 import { hex } from '@zk/client/internal'
 import type { Owner } from '../queue/owners.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
-import { parentOf } from '../kernel/paths.ts'
-import { downgraded, logLateRelease, report } from '../queue/diagnostics.ts'
+import { HoldReports } from './hold-reports.ts'
 import { LockLostError } from './lock-lost-error.ts'
 import { type LossReason } from '../lease/loss-reason.ts'
 import { LeaseKeeper } from '../lease/lease-keeper.ts'
@@ -12,9 +11,6 @@ import { OwnNodesWatch } from '../queue/own-nodes-watch.ts'
 import { serverTimeout, withLimit } from '../kernel/limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from '../lease/hold-options.ts'
 import { unawaited } from '../kernel/promises.ts'
-
-/** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */
-const LATE_RELEASE = 1_000
 
 /** The end of a hold. */
 interface Loss {
@@ -44,22 +40,16 @@ export class Held implements AsyncDisposable {
   readonly #terms: HoldTerms
   readonly #watch: OwnNodesWatch
   readonly #keeper: LeaseKeeper
-  readonly #kind: string
-  readonly #since: number
+  readonly #reports: HoldReports
   /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
   #abort: AbortController | undefined
   #loss: Loss | undefined
   #isSuspended = false
-  /** Whether `zk:acquired` was reported. */
-  #isReported = false
-  /** When the loss was reported; undefined before that, and after the release. */
-  #lostAt: number | undefined
 
   /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
   constructor(zk: ZooKeeper, owner: Owner, nodes: ContenderNodes, lease: Lease, terms: HoldTerms, kind?: string) {
     const [node] = nodes
     const { session } = owner
-    const { runtime } = zk
     this.path = node.path
     this.paths = nodes.map(({ path }) => path)
     this.fencingToken = node.czxid
@@ -67,8 +57,7 @@ export class Held implements AsyncDisposable {
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
-    this.#kind = kind ?? node.name.kind.name
-    this.#since = runtime.now()
+    this.#reports = new HoldReports(zk, nodes, this, kind ?? node.name.kind.name)
     // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
     this.#watch = new OwnNodesWatch(zk, session, this.paths, () => this.isHeld() && this.lose('NodeGone'))
     this.#keeper = LeaseKeeper.of(zk, session)
@@ -164,7 +153,7 @@ export class Held implements AsyncDisposable {
   async release(): Promise<void> {
     // `isHeld` notices that the lease has ended: this is a loss, even if the event loop was too busy to notice it before.
     if (this.isHeld()) this.lose('Released')
-    else this.#reportLateRelease()
+    else this.#reports.releasedAfterLoss()
     // The downgrade has replaced the node, or deletes it.
     if (this.#loss?.reason === 'Downgraded') return
     const timeout = serverTimeout('release', this.path, this.#owner.session.timeout)
@@ -187,7 +176,7 @@ export class Held implements AsyncDisposable {
   /** The fields for logs, with the token as text, `0x…`. */
   toJSON(): object {
     const { path, fencingToken } = this
-    return { path, kind: this.#kind, fencingToken: hex(fencingToken), isHeld: this.isHeld() }
+    return { path, kind: this.#reports.kind, fencingToken: hex(fencingToken), isHeld: this.isHeld() }
   }
 
   /** The same as `release`. */
@@ -197,13 +186,8 @@ export class Held implements AsyncDisposable {
 
   /** @internal Reports that the caller gets the hold. `waited` is the time since the call, in ms. */
   acquired(waited: number): void {
-    this.#isReported = true
-    report(this.#zk, 'zk:acquired', this.#kind, () => ({
-      ...this.#identity,
-      waited,
-      leaseRemaining: this.leaseRemaining(),
-    }))
-    if (this.#isSuspended) this.#reportSuspension(this.leaseRemaining())
+    this.#reports.acquired(waited)
+    if (this.#isSuspended) this.#reports.suspended(this.leaseRemaining())
   }
 
   /** @internal */
@@ -211,7 +195,7 @@ export class Held implements AsyncDisposable {
     // The hold may have been lost while its check was under way.
     if (!this.#isSuspended || !this.isHeld()) return
     this.#isSuspended = false
-    if (this.#isReported) this.#reportResumption()
+    this.#reports.resumed()
     this.#notify(this.#terms.onResumed)
   }
 
@@ -220,7 +204,7 @@ export class Held implements AsyncDisposable {
     const leaseRemaining = this.leaseRemaining()
     if (leaseRemaining <= 0 || this.#isSuspended) return
     this.#isSuspended = true
-    if (this.#isReported) this.#reportSuspension(leaseRemaining)
+    this.#reports.suspended(leaseRemaining)
     this.#notify(this.#terms.onSuspended, { leaseRemaining })
   }
 
@@ -233,7 +217,7 @@ export class Held implements AsyncDisposable {
     this.#loss = loss
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)
     this.#abort?.abort(loss.error)
-    this.#reportEnd(reason, cause)
+    this.#reports.ended(reason, cause)
     // A downgrade replaces the node in a transaction.
     if (reason === 'Downgraded') return
     // After a loss the node is never used again, so it is deleted.
@@ -244,48 +228,6 @@ export class Held implements AsyncDisposable {
     const { reason, cause } = loss
     loss.error ??= new LockLostError(reason, this.path, cause === undefined ? undefined : { cause })
     return loss.error
-  }
-
-  get #identity() {
-    const { path: node, fencingToken } = this
-    return { path: this.recipePath, node, fencingToken }
-  }
-
-  /** @internal The path that users know. */
-  get recipePath(): string {
-    return parentOf(this.path)
-  }
-
-  #reportSuspension(leaseRemaining: number): void {
-    report(this.#zk, 'zk:suspended', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
-  }
-
-  #reportResumption(): void {
-    const leaseRemaining = this.leaseRemaining()
-    report(this.#zk, 'zk:resumed', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
-  }
-
-  #reportEnd(reason: LossReason, cause: unknown): void {
-    if (!this.#isReported) return
-    const now = this.#zk.runtime.now()
-    const held = now - this.#since
-    if (reason === 'Released') {
-      report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
-      return
-    }
-    const line = reason === 'Downgraded' ? downgraded : undefined
-    const leaseEnd = reason === 'LeaseLost' ? { leaseEndedAgo: Math.max(0, -this.lease.remaining) } : {}
-    const refusal = reason === 'Refused' ? { err: cause } : {}
-    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason, ...leaseEnd, ...refusal }), line)
-    if (reason !== 'Downgraded') this.#lostAt = now
-  }
-
-  /** Logs a late release: the work of the holder has probably gone on after the loss, and does not use the signal. */
-  #reportLateRelease(): void {
-    if (this.#lostAt === undefined) return
-    const after = this.#zk.runtime.now() - this.#lostAt
-    this.#lostAt = undefined
-    if (after >= LATE_RELEASE) logLateRelease(this.#zk, this.#kind, { ...this.#identity, after })
   }
 
   /** Calls `callback` in a microtask of its own: if it throws, the error is uncaught, and other callbacks are still called. */

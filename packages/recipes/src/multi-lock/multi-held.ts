@@ -4,7 +4,6 @@ import type { Owner } from '../queue/owners.ts'
 import type { HoldTerms } from '../lease/hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
-import { parentOf } from '../kernel/paths.ts'
 
 /** The locks of a `MultiLock`. They are held together: all are released together, and all are lost when the node of one is gone. */
 export class MultiHeld extends Held {
@@ -14,12 +13,7 @@ export class MultiHeld extends Held {
   /** @internal */
   constructor(zk: ZooKeeper, owner: Owner, nodes: ContenderNodes, lease: Lease, terms: HoldTerms) {
     super(zk, owner, nodes, lease, terms, 'multi')
-    this.fencingTokens = new Map(nodes.map(({ path, czxid }) => [parentOf(path), czxid]))
-  }
-
-  /** @internal */
-  override get recipePath(): string {
-    return this.paths.map(parentOf).join(', ')
+    this.fencingTokens = new Map(nodes.map(({ folder, czxid }) => [folder.recipePath, czxid]))
   }
 
   /** For logs: the token as text, and the paths of all nodes. */

@@ -4,7 +4,6 @@ import type { Owner } from '../queue/owners.ts'
 import type { HoldTerms } from '../lease/hold-options.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
-import { parentOf } from '../kernel/paths.ts'
 
 /**
  * Permits of a `Semaphore`. They are held together: all are released together, and all are lost when the node of one is gone.
@@ -30,11 +29,6 @@ export class SemaphoreHeld extends Held {
   /** How many permits. */
   get count(): number {
     return this.permits.length
-  }
-
-  /** @internal */
-  override get recipePath(): string {
-    return parentOf(parentOf(this.path))
   }
 
   /** For logs: the token as text, and the permits. */

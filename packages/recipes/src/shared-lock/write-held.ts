@@ -145,9 +145,8 @@ class Downgrade implements Owner {
     const { session } = this
     const { path } = this.#node
     try {
-      await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer.path)], {
-        session,
-      })
+      const replacing = [op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer.path)]
+      await this.#zk.multi(replacing, { session })
       return true
     } catch (error) {
       // Usually an earlier transaction, whose answer was lost, has created the node.
