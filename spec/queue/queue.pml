@@ -1,7 +1,7 @@
 /*
  * The queue of contenders: which contender is granted a lock, and what is left of the others.
  *
- * Clients acquire once, hold, release. They follow the rule of packages/recipes/src (Contender, ProtectedCreate, Predecessors);
+ * Clients acquire once, hold, release. They follow the rule of packages/recipes/src (Contender, ProtectedNodes, Predecessors);
  * the ensemble is written from ZooKeeper's own source. README.md lists what is left out.
  */
 
@@ -404,7 +404,7 @@ inline ask_who_is_older()
   k = 0
 }
 
-/* ProtectedCreate.#find: own nodes in the list. The oldest stays. */
+/* ProtectedNodes.#find: own nodes in the list. The oldest stays. */
 inline search()
 {
   found = NOBODY;
