@@ -7,6 +7,7 @@ import { type Held, unlessLate } from '../held/held.ts'
 import { LeaderObserver, type LeaderView } from './leader-observer.ts'
 import { firstOf } from './observe.ts'
 import { undefinedIfAborted, within } from '../kernel/limit.ts'
+import { newestValues } from '../kernel/newest-values.ts'
 import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { candidate } from '../queue/roles.ts'
 import type { HoldOptions } from '../lease/hold-options.ts'
@@ -96,15 +97,6 @@ export class LeaderElection {
     checkCall('leaders', options, ['signal'])
     const { signal } = options
     if (signal?.aborted) return
-    const observer = new LeaderObserver(this.#queue, signal)
-    try {
-      for (;;) {
-        const view = await observer.next().catch(undefinedIfAborted(signal))
-        if (view === undefined) return
-        yield view
-      }
-    } finally {
-      observer.stop()
-    }
+    yield* newestValues(new LeaderObserver(this.#queue, signal), signal)
   }
 }

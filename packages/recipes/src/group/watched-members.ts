@@ -5,7 +5,8 @@ import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
 import { inEachSession } from '../kernel/sessions.ts'
-import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
+import { withLimit } from '../kernel/limit.ts'
+import { newestValues } from '../kernel/newest-values.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 import { Deferred, unwatch } from '../kernel/promises.ts'
 
@@ -28,21 +29,12 @@ interface ReadMember extends Read {
 }
 
 /** See `Group.members`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
-export async function* followMembers(
+export function followMembers(
   folder: MembersFolder,
   signal: AbortSignal | undefined,
   read: (member: Member) => void = () => {},
 ): AsyncGenerator<readonly Member[], void, undefined> {
-  const watched = new WatchedMembers(folder, signal, read)
-  try {
-    while (!signal?.aborted) {
-      const members = await watched.next().catch(undefinedIfAborted(signal))
-      if (members === undefined) return
-      yield members
-    }
-  } finally {
-    watched.stop()
-  }
+  return newestValues(new WatchedMembers(folder, signal, read), signal)
 }
 
 class WatchedMembers {
