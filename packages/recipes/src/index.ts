@@ -32,7 +32,8 @@ export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './lease/
 export type { DowngradeOptions, WriteHeld } from './shared-lock/write-held.ts'
 export { Group, type GroupOptions, type JoinOptions } from './group/group.ts'
 export type { Member } from './group/member.ts'
-export type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
+export type { Membership, UpdateOptions } from './group/membership.ts'
+export type { MembershipState } from './group/membership-state.ts'
 export { Mirror, type MirrorChanges, type MirrorOptions } from './mirror/mirror.ts'
 export type {
   Added,

@@ -3,7 +3,8 @@ import { checkBoolean, madePrintable } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from '../group/checks.ts'
 import { reportUnreadable } from '../group/diagnostics.ts'
 import { listMembers, type Member, type MembersFolder } from '../group/member.ts'
-import type { Membership, MembershipState, UpdateOptions } from '../group/membership.ts'
+import type { Membership, UpdateOptions } from '../group/membership.ts'
+import type { MembershipState } from '../group/membership-state.ts'
 import {
   type InstanceDetails,
   instanceFromJSON,

@@ -70,7 +70,7 @@ export class Group {
     checkName('name', name, this.path)
     throwIfAborted(signal)
     const membership = new Membership({ zk: this.#zk, path: this.path }, { name, data, acl: this.#acl, timeout })
-    await membership.entered(signal)
+    await membership.entered({ timeout, signal })
     return membership
   }
 

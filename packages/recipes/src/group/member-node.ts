@@ -13,37 +13,28 @@ import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 /** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000
 
-/** What a look at the path has shown, and the watch that it has set. */
-export interface NodeReading {
-  /** The node, also one of another program; undefined if there is none. */
-  readonly stat: Stat | undefined
-  readonly watch: Watched
-}
+/** What is at the path, and the watch that was set on it. */
+export type NodeReading =
+  | { readonly has: 'ownNode'; readonly stat: Stat; readonly watch: Watched }
+  /** Another member has the name, or another program has made a node. */
+  | { readonly has: 'otherNode'; readonly stat: Stat; readonly watch: Watched }
+  | { readonly has: 'noNode'; readonly watch: Watched }
 
-/** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
-const refusedLook = (): NodeReading => ({
-  stat: unknownStat,
-  watch: { changed: new Promise(() => {}), unwatch: async () => {} },
-})
-
-/** A create, and the look right behind it. */
-export interface Creation extends NodeReading {
-  readonly failure: { readonly error: unknown } | undefined
-}
+/** What is at the path right after a create, and the error of the create. */
+export type Creation = NodeReading & { readonly failure: { readonly error: unknown } | undefined }
 
 export class MemberNode {
   readonly session: Session
   readonly path: string
   readonly #folder: MembersFolder
-  /** Whether the node exists and is of this session; `unknown` while a request for it is not answered. */
-  #existence: 'none' | 'unknown' | 'own' = 'none'
-  #version = -1
+  /** The version of our node; `'none'` if it does not exist, `'unknown'` while a request for it is not answered. */
+  #version: number | 'none' | 'unknown' = 'none'
   #creating: Promise<Creation> | undefined
   #wasRefused = false
 
-  constructor(folder: MembersFolder, name: string, session: Session) {
+  constructor(folder: MembersFolder, path: string, session: Session) {
     this.#folder = folder
-    this.path = `${folder.path}/${name}`
+    this.path = path
     this.session = session
   }
 
@@ -62,11 +53,11 @@ export class MemberNode {
 
   async #createAndLook(data: Uint8Array, acl: readonly ACL[] | undefined): Promise<Creation> {
     const { zk } = this.#folder
-    this.#existence = 'unknown'
+    this.#version = 'unknown'
     const creating = zk.create(this.path, data, { mode: 'EPHEMERAL', acl, ...pinnedTo(this.session) }).then(
       ({ stat }) => {
         // The read may be refused, if the ACL does not allow this client to read.
-        this.#own(stat)
+        this.#version = stat.version
         return undefined
       },
       (error: unknown) => ({ error }),
@@ -74,49 +65,47 @@ export class MemberNode {
     const looking = awaitedLater(this.look())
     const failure = await creating
     const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
-    const look = await looking.catch((error: unknown) => {
+    const reading = await looking.catch((error: unknown) => {
       const isTaken = KeeperError.is(error, 'NoAuth') && KeeperError.is(failure?.error, 'NodeExists')
       if (!isTaken) throw error
-      return refusedLook()
+      return refusedReading()
     })
-    if (!this.owns(look) && isKnown) this.#existence = 'none'
-    return { ...look, failure }
+    if (reading.has !== 'ownNode' && isKnown) this.#version = 'none'
+    return { ...reading, failure }
   }
 
   /** Looks at the path, and watches it. */
   async look(): Promise<NodeReading> {
     const { zk } = this.#folder
-    const { stat, ...watch } = await retry(zk, () =>
-      zk.existsAndWatch(this.path, SessionOptions.of(this.session).bound),
-    )
-    if (stat?.ephemeralOwner === this.session.id) this.#own(stat)
-    return { stat, watch }
+    const { bound } = SessionOptions.of(this.session)
+    const { stat, ...watch } = await retry(zk, () => zk.existsAndWatch(this.path, bound))
+    if (stat === undefined) return { has: 'noNode', watch }
+    return { has: this.#isOwn(stat) ? 'ownNode' : 'otherNode', stat, watch }
   }
 
-  /** Whether the node that was seen is of this session. */
-  owns({ stat }: Pick<NodeReading, 'stat'>): boolean {
-    return stat?.ephemeralOwner === this.session.id
+  /** Whether a node that was seen is ours. If so, its version is remembered. */
+  #isOwn({ ephemeralOwner, version }: Stat): boolean {
+    if (ephemeralOwner !== this.session.id) return false
+    this.#version = version
+    return true
   }
 
   /** An event has shown that the node is gone. */
   gone(): void {
-    this.#existence = 'none'
+    this.#version = 'none'
   }
 
   /**
    * Writes the data once. False if it is not known to be written, or the node is of another member: the next look shows that.
-   * Any other error is thrown. A busy server's refusal is one: the client would repeat the write behind the delete of a member
+   * Any other error is thrown. A busy server's refusal is one: the client would repeat the write after the delete of a member
    * that leaves, when another member may have the name.
    */
   async write(data: Uint8Array): Promise<boolean> {
-    const { zk } = this.#folder
+    if (typeof this.#version === 'string') return false
     try {
       const options = { version: this.#version, ...pinnedTo(this.session) }
-      const stat = await zk.setData(this.path, data, options)
-      // It was deleted, and another member was faster.
-      if (!this.owns({ stat })) return false
-      this.#own(stat)
-      return true
+      // If it was deleted, and another member was faster, the node is not ours.
+      return this.#isOwn(await this.#folder.zk.setData(this.path, data, options))
     } catch (error) {
       if (KeeperError.is(error, 'NoNode', 'BadVersion')) return false
       throw error
@@ -129,32 +118,27 @@ export class MemberNode {
     const { signal } = this.session
     // Its create may be under way.
     if (this.#creating !== undefined) await settled(this.#creating)
-    while (this.#existence !== 'none' && !signal.aborted) {
-      if (this.#existence === 'unknown' && !(await this.#isOurs())) return
+    while (!signal.aborted) {
+      const version = this.#version === 'unknown' ? await this.#find() : this.#version
+      if (version === 'none') return
       try {
-        await zk.delete(this.path, { version: this.#version, ...SessionOptions.of(this.session).bound })
-        return
+        return await zk.delete(this.path, { version, ...SessionOptions.of(this.session).bound })
       } catch (error) {
         if (KeeperError.is(error, 'NoNode') || signal.aborted) return
         // It may be gone, and another member may have the name by now.
         const isUnsure = KeeperError.is(error) && (error.outcomeUnknown || error.code === 'BadVersion')
-        if (isUnsure) this.#existence = 'unknown'
+        if (isUnsure) this.#version = 'unknown'
         else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(error)
         else await throwUnlessTransient(zk, error)
       }
     }
   }
 
-  #own({ version }: Stat): void {
-    this.#existence = 'own'
-    this.#version = version
-  }
-
   /** The delete is repeated until the node is gone or the session over. */
   async #refused(cause: KeeperError): Promise<void> {
     // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
-    this.#existence = 'unknown'
-    if (!(await this.#isOurs())) return
+    this.#version = 'unknown'
+    if ((await this.#find()) === 'none') return
     const { zk, path } = this.#folder
     const needs = `grant DELETE on ${path}; until then others see the member for as long as the session lives`
     const { op: name, number, server, sessionId } = cause
@@ -166,21 +150,26 @@ export class MemberNode {
   }
 
   /**
-   * Whether the node is ours after a request that was not answered. The look comes after a committed request, which no deposed
-   * leader can answer.
+   * The version of our node after a request that was not answered; `'none'` if it is not ours. The look comes after a committed
+   * request, which no deposed leader can answer.
    */
-  async #isOurs(): Promise<boolean> {
+  async #find(): Promise<number | 'none'> {
     const { zk, path } = this.#folder
     const { bound } = SessionOptions.of(this.session)
     try {
       await afterCommit(zk, path, bound)
       const stat = await retry(zk, () => zk.exists(this.path, bound))
-      if (stat?.ephemeralOwner !== this.session.id) return false
-      this.#own(stat)
-      return true
+      return stat !== undefined && this.#isOwn(stat) ? stat.version : 'none'
     } catch (error) {
-      if (this.session.signal.aborted) return false
+      if (this.session.signal.aborted) return 'none'
       throw error
     }
   }
 }
+
+/** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
+const refusedReading = (): NodeReading => ({
+  has: 'otherNode',
+  stat: unknownStat,
+  watch: { changed: new Promise(() => {}), unwatch: async () => {} },
+})

@@ -308,7 +308,7 @@ describe('Membership', () => {
     scene.ensemble.nodes.create(PATH)
     scene.ensemble.nodes.create(`${PATH}/host-1`)
     scene.ensemble.faults.fail({ op: 'exists', path: `${PATH}/host-1`, code: 'NoAuth', times: Infinity })
-    const node = new MemberNode({ zk, path: PATH }, 'host-1', zk.session)
+    const node = new MemberNode({ zk, path: PATH }, `${PATH}/host-1`, zk.session)
     const looks = [await scene.done(node.create(new Uint8Array(), undefined))]
     looks.push(await scene.done(node.create(new Uint8Array(), undefined)))
     // What waits for a promise that never settles stays for as long as the promise.

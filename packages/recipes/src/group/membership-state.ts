@@ -1,0 +1,104 @@
+// How a membership stands, and who follows it.
+import type { Session, Stat, ZooKeeper } from '@zk/client'
+import { inJson } from '@zk/client/internal'
+import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
+import { Deferred, unawaited } from '../kernel/promises.ts'
+import { reportMember } from './diagnostics.ts'
+import type { MembershipLostError } from './errors.ts'
+
+/** How a membership stands. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
+export type MembershipState =
+  /**
+   * The node is there, as far as this client knows. It learns of a deletion by an event, and of an expired session when it
+   * is connected again. So others may already see the member absent.
+   */
+  | { readonly name: 'present'; readonly since: number; readonly sessionId: bigint; readonly czxid: bigint }
+  /** The node is gone, and is made again. `cause` says what happened to it. */
+  | { readonly name: 'absent'; readonly since: number; readonly cause: 'SessionExpired' | 'NodeDeleted' }
+  /** The membership is over. */
+  | { readonly name: 'ended'; readonly since: number; readonly error: MembershipLostError }
+
+/** The states that may follow each state. Others are ignored: an absent member is not lost again, and an end is final. */
+const following: Record<MembershipState['name'], readonly MembershipState['name'][]> = {
+  absent: ['present', 'ended'],
+  present: ['absent', 'ended'],
+  ended: [],
+}
+
+export class MembershipStates {
+  readonly #zk: ZooKeeper
+  /** The group's, and that of the member's node. */
+  readonly #paths: { readonly path: string; readonly node: string }
+  #current: MembershipState
+  /** Whether the member was present once. Before that nothing is reported. */
+  #wasPresent = false
+  readonly #entered = new Deferred()
+  /** Notified of every new state. */
+  readonly #observers = new Set<() => void>()
+
+  constructor(zk: ZooKeeper, paths: { readonly path: string; readonly node: string }) {
+    this.#zk = zk
+    this.#paths = paths
+    this.#current = { name: 'absent', since: zk.runtime.wallNow(), cause: 'NodeDeleted' }
+    unawaited(this.#entered.promise)
+  }
+
+  get current(): MembershipState {
+    return this.#current
+  }
+
+  /** Resolves when the member is present for the first time. Rejects if the membership has ended before. */
+  get entered(): Promise<void> {
+    return this.#entered.promise
+  }
+
+  present({ id: sessionId }: Session, { czxid }: Stat): void {
+    const since = this.#zk.runtime.wallNow()
+    if (!this.#become(inJson({ name: 'present', since, sessionId, czxid }))) return
+    this.#wasPresent = true
+    this.#entered.resolve()
+    reportMember(this.#zk, { ...this.#paths, event: 'present', sessionId })
+  }
+
+  absent(cause: 'SessionExpired' | 'NodeDeleted'): void {
+    if (!this.#become({ name: 'absent', since: this.#zk.runtime.wallNow(), cause })) return
+    reportMember(this.#zk, { ...this.#paths, event: 'absent', error: cause })
+  }
+
+  end(error: MembershipLostError): void {
+    if (!this.#become({ name: 'ended', since: this.#zk.runtime.wallNow(), error })) return
+    this.#entered.reject(error)
+    if (!this.#wasPresent) return
+    const event = error.reason === 'Left' ? 'left' : 'lost'
+    reportMember(this.#zk, { ...this.#paths, event, ...(event === 'lost' && { error }) })
+  }
+
+  #become(state: MembershipState): boolean {
+    if (!following[this.#current.name].includes(state.name)) return false
+    this.#current = state
+    for (const notify of this.#observers) notify()
+    return true
+  }
+
+  /** See `Membership.states`. */
+  async *follow(signal: AbortSignal | undefined): AsyncGenerator<MembershipState, void, undefined> {
+    let last: MembershipState | undefined
+    while (!signal?.aborted) {
+      if (this.#current === last) await this.#changes(signal).catch(undefinedIfAborted(signal))
+      if (this.#current === last) continue
+      last = this.#current
+      yield last
+      if (last.name === 'ended') return
+    }
+  }
+
+  async #changes(signal: AbortSignal | undefined): Promise<void> {
+    const changing = new Deferred()
+    this.#observers.add(changing.resolve)
+    try {
+      await withLimit(this.#zk.runtime, { signals: [signal] }, (limit) => limit.during(changing.promise))
+    } finally {
+      this.#observers.delete(changing.resolve)
+    }
+  }
+}
