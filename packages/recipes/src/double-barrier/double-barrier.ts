@@ -2,7 +2,9 @@ import type { ACL, Session, ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from '../barrier/barrier.ts'
 import { BarrierTimeoutError } from '../barrier/barrier-timeout-error.ts'
-import { BarrierMember, type BarrierMemberOptions } from './barrier-member.ts'
+import { BarrierMember } from './barrier-member.ts'
+import { Entering, type EnteringOptions } from './entering.ts'
+import { Leaving } from './leaving.ts'
 import { checkData, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
 import { type Limit, withLimitForOthers } from '../kernel/limit.ts'
 import { inEachSession } from '../kernel/sessions.ts'
@@ -50,7 +52,9 @@ export class DoubleBarrier {
   /** How many members must enter. */
   readonly size: number
   readonly #zk: ZooKeeper
-  readonly #options: Omit<BarrierMemberOptions, 'data' | 'former'>
+  /** The beginning of the nodes' names. */
+  readonly #prefix: string
+  readonly #acl: readonly ACL[] | undefined
 
   constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
     checkPlace(zk, path, 'members need a node of their own to enter below')
@@ -66,7 +70,8 @@ export class DoubleBarrier {
     this.path = path
     this.size = size
     this.#zk = zk
-    this.#options = { size, prefix: name === undefined || name === '' ? '' : `${name}-`, acl }
+    this.#prefix = name === undefined || name === '' ? '' : `${name}-`
+    this.#acl = acl
   }
 
   /**
@@ -81,31 +86,36 @@ export class DoubleBarrier {
     const { signal, data = '' } = options
     checkData('data', data)
     throwIfAborted(signal)
-    const copied = copyOf(data)
     const former: string[] = []
+    const entering = { size: this.size, data: copyOf(data), acl: this.#acl, former }
     let member: BarrierMember | undefined
-    const missing = () => `${member?.count ?? 0} of ${this.size} have entered`
-    const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), member?.present ?? [])
+    const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
+    const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), pathsOf(member))
     return await withLimitForOthers(this.#zk, options, late, (limit, mustWait) => {
       const enter = async (session: Session) => {
         throwIfAborted(session.detaching)
         if (member !== undefined && member.session !== session) former.push(member.path)
-        member = new BarrierMember(this.#zk, this.path, { ...this.#options, data: copied, former })
-        return await this.#enterAs(member, limit, mustWait)
+        member = new BarrierMember(this.#zk, this.path, this.#prefix)
+        return await this.#enterAs(member, entering, limit, mustWait)
       }
       return inEachSession(this.#zk, enter, { signal })
     })
   }
 
   /** Without an entry the member's node is deleted. */
-  async #enterAs(member: BarrierMember, limit: Limit, mustWait: () => void): Promise<BarrierEntry> {
+  async #enterAs(
+    member: BarrierMember,
+    options: EnteringOptions,
+    limit: Limit,
+    mustWait: () => void,
+  ): Promise<BarrierEntry> {
     const { session } = member
     const remove = () => void member.remove()
     const unlisten = onAbort(session.detaching, remove)
     let entry: BarrierEntry | undefined
     try {
-      await limit.during(member.enter(mustWait))
-      entry = new BarrierEntry(this.#zk, this.path, member)
+      await limit.during(new Entering(member, options).enter(mustWait))
+      entry = new BarrierEntry(member)
       return entry
     } finally {
       unlisten()
@@ -125,16 +135,14 @@ export class BarrierEntry {
    * come first. Then it is `NoNode`.)
    */
   readonly signal: AbortSignal
-  readonly #zk: ZooKeeper
-  readonly #barrier: string
   readonly #member: BarrierMember
+  readonly #leaving: Leaving
   readonly #unlisten: () => void
 
   /** @internal Made by `enter`. */
-  constructor(zk: ZooKeeper, barrier: string, member: BarrierMember) {
-    this.#zk = zk
-    this.#barrier = barrier
+  constructor(member: BarrierMember) {
     this.#member = member
+    this.#leaving = new Leaving(member)
     this.path = member.path
     this.signal = member.gone
     this.#unlisten = onAbort(member.session.detaching, (reason) => {
@@ -153,11 +161,11 @@ export class BarrierEntry {
   async leave(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('leave', options, leaveOptions)
     const member = this.#member
-    const missing = () => `${member.count} have not left`
-    const late = (after: number) => new BarrierTimeoutError(this.#barrier, after, missing(), member.present)
+    const missing = () => `${member.present.length} have not left`
+    const late = (after: number) => new BarrierTimeoutError(member.barrier, after, missing(), pathsOf(member))
     try {
-      await withLimitForOthers(this.#zk, options, late, (limit, mustWait) =>
-        limit.asking((over) => member.leave(over, mustWait)),
+      await withLimitForOthers(member.zk, options, late, (limit, mustWait) =>
+        limit.asking((over) => this.#leaving.leave(over, mustWait)),
       )
     } finally {
       this.#unlisten()
@@ -169,4 +177,9 @@ export class BarrierEntry {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }
+}
+
+/** The paths of the members that were there when this one last looked. */
+function pathsOf(member: BarrierMember | undefined): string[] {
+  return member?.present.map((name) => member.pathOf(name)) ?? []
 }
