@@ -1,28 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
+import * as recipes from '../src/index.ts'
 import {
-  Barrier,
-  Counter,
   DoubleBarrier,
   Group,
-  LeaderElection,
   Lock,
   LockLostError,
   LockTimeoutError,
   type LossReason,
   Mirror,
-  MultiLock,
   PermitsError,
   Semaphore,
-  ServiceDiscovery,
-  SharedLock,
   type ZooKeeper,
 } from '../src/index.ts'
 import { main } from './readme-example.ts'
+import { calls, everyRecipe, holdings } from './support/every-recipe.ts'
 import { Scene } from './support/scene.ts'
 
 const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 const readme = sourceOf('../README.md')
+/** The recipes of what is acquired and held. */
+const queued = [...new Set(holdings.map(({ name }) => name.split('.')[0]!))]
 
 test('README shows the example that runs here', () => {
   const [, shown] = /```ts\n([^]*?)```/.exec(readme)!
@@ -41,8 +39,7 @@ test('the example of README runs', async () => {
 })
 
 test('README names everything that can be acquired, and every way to lose it', () => {
-  for (const { name } of [Lock, SharedLock, Semaphore, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
-  expect(readme).toContain('new MultiLock(zk, paths')
+  for (const name of queued) expect(readme).toContain(`new ${name}(zk, path`)
   for (const { name } of [LockTimeoutError, LockLostError, PermitsError]) expect(readme).toContain(`\`${name}\``)
   const reasons: Record<LossReason, true> = {
     Released: true,
@@ -59,39 +56,17 @@ test('README names everything that can be acquired, and every way to lose it', (
 
 type Options = object
 
-/** Makes each recipe. */
-const made: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
-  Lock: (zk, options) => new Lock(zk, '/a', options),
-  SharedLock: (zk, options) => new SharedLock(zk, '/a', options),
-  MultiLock: (zk, options) => new MultiLock(zk, ['/a', '/b'], options),
-  Semaphore: (zk, options) => new Semaphore(zk, '/a', options),
-  LeaderElection: (zk, options) => new LeaderElection(zk, '/a', options),
-  Counter: (zk, options) => new Counter(zk, '/a', options),
-  Barrier: (zk, options) => new Barrier(zk, '/a', options),
-  DoubleBarrier: (zk, options) => new DoubleBarrier(zk, '/a', { size: 2, ...options }),
-  Group: (zk, options) => new Group(zk, '/a', options),
-  ServiceDiscovery: (zk, options) => new ServiceDiscovery(zk, '/a', options),
-  'Mirror.open': (zk, options) => Mirror.open(zk, '/a', options),
-}
-const queued = ['Lock', 'SharedLock', 'MultiLock', 'Semaphore', 'LeaderElection']
-
-/** Calls that README writes with their options: `name({ … })`, or `name(argument, { … })`. */
-const called: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
-  tryAcquire: (zk, options) => new Lock(zk, '/a').tryAcquire(options),
-  acquire: (zk, options) => new Semaphore(zk, '/a').acquire(options),
-  terms: (zk, options) => new LeaderElection(zk, '/a').terms(options).next(),
-  leaders: (zk, options) => new LeaderElection(zk, '/a').leaders(options).next(),
-  add: (zk, options) => new Counter(zk, '/a').add(1n, options),
-  update: (zk, options) => new Counter(zk, '/a').update((value) => value, options),
-  wait: (zk, options) => new Barrier(zk, '/a').wait(options),
-  enter: (zk, options) => new DoubleBarrier(zk, '/a', { size: 1 }).enter(options),
+/** Calls that README writes with their options, of what other calls resolve with. */
+const ofResults: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
   'entry.leave': async (zk, options) => (await new DoubleBarrier(zk, '/a', { size: 1 }).enter()).leave(options),
-  join: (zk, options) => new Group(zk, '/a').join(options),
   states: async (zk, options) => (await new Group(zk, '/a').join()).states(options).next(),
-  members: (zk, options) => new Group(zk, '/a').members(options).next(),
-  register: (zk, options) => new ServiceDiscovery(zk, '/a').register({ name: 'orders' }, options),
-  watch: (zk, options) => new ServiceDiscovery(zk, '/a').watch('orders', options).next(),
   synced: async (zk, options) => (await Mirror.open(zk, '/a')).synced(options),
+}
+
+/** The calls that README means by this name. */
+function callsNamed(name: string): ((zk: ZooKeeper, options: Options) => unknown)[] {
+  if (name in ofResults) return [ofResults[name]!]
+  return Object.entries(calls).flatMap(([each, call]) => (each.endsWith(`.${name}`) ? [call] : []))
 }
 
 /** The names of the options that the code takes, as its error for another one lists them. */
@@ -122,19 +97,22 @@ function rowsBelow(head: string): { readonly names: string[]; readonly of: strin
 
 const rowsOfMirror = rowsBelow('option').flatMap(({ names }) => names)
 
-test.each(Object.entries(made))('README lists the options with which a %s can be made', async (name, make) => {
-  const of = rowsBelow('option of the constructor')
-    .filter((row) => queued.includes(name) && (row.of.length === 0 || row.of.includes(name)))
-    .flatMap(({ names }) => names)
-  const inTables = name === 'Mirror.open' ? rowsOfMirror : of
-  const call = new RegExp(`^\\| \`(?:new )?${name}\\(zk, paths?, \\{ ([^}]*) \\}\\)\``, 'm')
-  const shown = call.exec(readme)![1]!.split(', ')
-  const isWhole = !shown.includes('…')
-  const listed = new Set([...shown.filter((option) => option !== '…'), ...inTables])
-  const known = await knownTo(make)
-  expect([...listed].sort()).toEqual([...known].sort())
-  if (isWhole) expect(shown.sort()).toEqual([...known].sort())
-})
+test.each(Object.entries(everyRecipe))(
+  'README lists the options with which a %s can be made',
+  async (name, { make }) => {
+    const of = rowsBelow('option of the constructor')
+      .filter((row) => queued.includes(name) && (row.of.length === 0 || row.of.includes(name)))
+      .flatMap(({ names }) => names)
+    const inTables = name === 'Mirror' ? rowsOfMirror : of
+    const call = new RegExp(`^\\| \`(?:new )?${name}(?:\\.open)?\\(zk, paths?, \\{ ([^}]*) \\}\\)\``, 'm')
+    const shown = call.exec(readme)![1]!.split(', ')
+    const isWhole = !shown.includes('…')
+    const listed = new Set([...shown.filter((option) => option !== '…'), ...inTables])
+    const known = await knownTo((zk, options) => make(recipes, zk, options))
+    expect([...listed].sort()).toEqual([...known].sort())
+    if (isWhole) expect(shown.sort()).toEqual([...known].sort())
+  },
+)
 
 test.each(['acquire', 'run'] as const)('README lists the options of %s', async (method) => {
   const rows = rowsBelow('option of `acquire`, `run`')
@@ -151,10 +129,10 @@ test.each(['acquire', 'run'] as const)('README lists the options of %s', async (
 test('README writes no call with an option that it does not take', async () => {
   // A span with code such as `acquire({ count: 3 })`, but no constructor, no `open`, and no listener.
   const spans = [...readme.matchAll(/`([a-zA-Z.]+)\((?:\w+, )?\{ ([^}`…]+) \}\)`/g)]
-  const calls = spans.filter(([, name]) => name !== 'onUnreadable')
-  expect(calls.length).toBeGreaterThan(10)
-  for (const [span, name, options] of calls) {
-    const known = await knownTo(called[name!]!)
-    for (const option of options!.split(', ')) expect(known, span).toContain(option.split(':')[0])
+  const written = spans.filter(([, name]) => name !== 'onUnreadable')
+  expect(written.length).toBeGreaterThan(10)
+  for (const [span, name, options] of written) {
+    const known = await Promise.all(callsNamed(name!).map(knownTo))
+    for (const option of options!.split(', ')) expect(known.flat(), span).toContain(option.split(':')[0])
   }
 })

@@ -5,6 +5,7 @@ import * as client from '@zk/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as recipes from '../../src/index.ts'
 import { Lock, LockLostError, type LockTimeoutError, WouldDeadlockError } from '../../src/index.ts'
+import { type CallName, calls, everyRecipe, type Wait, waits } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
@@ -20,31 +21,26 @@ function exportsOf(name: 'client' | 'recipes'): string[] {
 /** What programs give, and what is no object: functions, names, numbers. */
 const notShown = new Set(
   (
-    'ACL AcquireOptions Acquirable AuthInfo BarrierOptions BarrierWaitOptions CREATOR_ALL_ACL CallOptions ChangeOptions ' +
-    'ConnectOptions CountOption CounterOptions CreateMode CreateOptions Data DeleteRecursiveOptions ' +
-    'DialTarget DigestMd5Options DoubleBarrierOptions DowngradeOptions EnsureOptions EnterOptions ExclusiveLockOptions ' +
-    'GroupOptions HeldWhile HoldListeners HoldOptions HostProvider InstanceDetails JoinOptions KeeperErrorCode ' +
-    'KeeperErrorDetails LeaderElectionOptions LockOptions LogFunction LogLevel LogMethods Logger LookupHandler LossReason MakeHostProvider ' +
-    'MembershipLossReason MirrorOptions MultiLockPath NewInstance OPEN_ACL_UNSAFE ParentsOptions Perms ' +
-    'READ_ACL_UNSAFE Reconfiguration RegisterOptions RemovableWatches RunOptions Runtime RuntimeConnection ' +
-    'ConnectionHandler SaslContext SaslExchange SaslMechanism SemaphoreOptions ServerAddress ServerCertificate ' +
-    'ServiceDiscoveryOptions ServiceType SessionCredentials TlsOptions TlsSource TlsVersion TryAcquireOptions ' +
-    'UpdateOptions VersionOptions WalkOptions WatchOptions connect deleteRecursive digestMd5 ' +
-    'fencingText formatACL formatDetachedSession formatSessionId generateDigest isTransient op parseACL ' +
-    'parseDetachedSession systemRuntime uriOf validatePath walk'
+    'ACL Acquirable AuthInfo connect ConnectionHandler CountOption CreateMode CREATOR_ALL_ACL Data deleteRecursive ' +
+    'DialTarget digestMd5 fencingText formatACL formatDetachedSession formatSessionId generateDigest HeldWhile ' +
+    'HoldListeners HostProvider InstanceDetails isTransient KeeperErrorCode KeeperErrorDetails LogFunction Logger ' +
+    'LogLevel LogMethods LookupHandler LossReason MakeHostProvider MembershipLossReason MultiLockPath NewInstance ' +
+    'op OPEN_ACL_UNSAFE parseACL parseDetachedSession Perms READ_ACL_UNSAFE Reconfiguration RemovableWatches ' +
+    'Runtime RuntimeConnection SaslContext SaslExchange SaslMechanism ServerAddress ServerCertificate ServiceType ' +
+    'SessionCredentials systemRuntime TlsSource TlsVersion uriOf validatePath walk'
   ).split(' '),
 )
 
 /** What each exported type shows; of a union, one of each kind. */
 const shown: Record<string, unknown> = {}
 /** Objects that live on: JSON says how they stand, and nobody copies them. Results of reads with a watch are among them. */
-const live = new Set(
-  (
-    'Barrier BarrierEntry ClientStates Connection Counter DoubleBarrier Group Held LeaderElection Leadership Lock ' +
-    'Membership Mirror MirrorChanges MultiHeld MultiLock NodeEvents OpeningNodeEvents Op ReadOp Registration Semaphore ' +
-    'SemaphoreHeld ServiceDiscovery Session SharedLock Watched WriteHeld ZooKeeper'
+const live = new Set([
+  ...Object.keys(everyRecipe),
+  ...(
+    'BarrierEntry ClientStates Connection Held Leadership Membership MirrorChanges MultiHeld NodeEvents ' +
+    'OpeningNodeEvents Op ReadOp Registration SemaphoreHeld Session Watched WriteHeld ZooKeeper'
   ).split(' '),
-)
+])
 /** Made for every read: their `toJSON` is that of their class. */
 const ofClasses = (
   'ClientInfo Children Created DetachedSession Member MirroredNode MirroredStat MirrorChange Added Changed Removed ' +
@@ -179,11 +175,6 @@ describe('Everything public', () => {
       Registration: registration,
       ServiceInstance: await done(discovery.instances('s')),
       UnreadableInstance: { path: '/services/s/x', error: exists },
-      Counter: new recipes.Counter(zk, '/counter'),
-      Barrier: new recipes.Barrier(zk, '/barrier'),
-      BarrierTimeoutError: await rejection(
-        new recipes.DoubleBarrier(zk, '/alone', { size: 2 }).enter({ timeout: 200 }),
-      ),
       DoubleBarrier: doubleBarrier,
       BarrierEntry: await done(doubleBarrier.enter()),
       Mirror: mirror,
@@ -198,6 +189,10 @@ describe('Everything public', () => {
       MirrorTooLargeError: await rejection(recipes.Mirror.open(zk, '/', { maxNodes: 1 })),
       RequestMessage: request,
     })
+    // What is not yet shown in a state that says more.
+    for (const [name, { make }] of Object.entries(everyRecipe))
+      shown[name] ??= await done(Promise.resolve(make(recipes, zk)))
+    for (const { call, error, take } of waits) shown[error] ??= await errorOfWait(call, take)
     const states = [member.state, registration.state]
     await done(zk.delete(held.path))
     await done(other.close())
@@ -225,7 +220,9 @@ describe('Everything public', () => {
     })
   })
 
-  const names = [...new Set([...exportsOf('client'), ...exportsOf('recipes')])].filter((name) => !notShown.has(name))
+  const names = [...new Set([...exportsOf('client'), ...exportsOf('recipes')])].filter(
+    (name) => !name.endsWith('Options') && !notShown.has(name),
+  )
 
   test.each(names)('%s goes through JSON, and through the copies that test runners make', (name) => {
     expect(shown[name]).toBeDefined()
@@ -238,6 +235,13 @@ describe('Everything public', () => {
     }
   })
 })
+
+async function errorOfWait(call: CallName, take: Wait['take']): Promise<unknown> {
+  const scene = new Scene()
+  const [zk, other] = (await scene.clients(2)) as [client.ZooKeeper, client.ZooKeeper]
+  await scene.done(take(other))
+  return (await scene.start(calls[call](zk, { timeout: 0 }))).error
+}
 
 /** The copy that Jest 29 makes of what a test has thrown, before it goes to the parent process as JSON. */
 function withoutPrototypes(value: unknown, seen = new Map<unknown, unknown>()): unknown {

@@ -1,31 +1,12 @@
 // Calls that wait for servers, and not for other contenders, end within a timeout, whatever the servers do. Those that wait for others
 // wait for servers alone with a timeout of 0.
 import { describe, expect, test } from 'vitest'
-import {
-  Barrier,
-  DoubleBarrier,
-  Group,
-  KeeperError,
-  Lock,
-  LockTimeoutError,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
-import { type CallName, type CallOptions, calls, type Holding, holdings, PATH } from '../support/every-recipe.ts'
+import { DoubleBarrier, KeeperError, LockTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type CallOptions, calls, looking, PATH, waits } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
 const T = 2_000
-
-const looking = [
-  'Lock.tryAcquire',
-  'Lock.contenders',
-  'SharedLock.read.tryAcquire',
-  'SharedLock.write.tryAcquire',
-  'SharedLock.contenders',
-  'LeaderElection.leader',
-  'LeaderElection.candidates',
-] as const
 
 const outages: [name: string, strike: (scene: Scene, zk: ZooKeeper) => Promise<void>][] = [
   [
@@ -110,39 +91,7 @@ describe.each(looking)('%s', (name) => {
   })
 })
 
-/** Takes what is waited for, with another client. Resolves with how it is given back. */
-type Take = (zk: ZooKeeper) => Promise<() => Promise<void>>
-
-const takeHeld =
-  (block: Holding['block']): Take =>
-  async (zk) => {
-    const held = await block(zk)
-    return () => held.release()
-  }
-
-const waits: [name: CallName, error: string, take: Take][] = [
-  ...holdings.map(({ call, block }) => [call, 'LockTimeoutError', takeHeld(block)] as [CallName, string, Take]),
-  ['Lock.run', 'LockTimeoutError', takeHeld((zk) => new Lock(zk, PATH).acquire())],
-  [
-    'Barrier.wait',
-    'BarrierTimeoutError',
-    async (zk) => {
-      const barrier = new Barrier(zk, PATH)
-      await barrier.set()
-      return () => barrier.remove()
-    },
-  ],
-  [
-    'Group.join',
-    'NameTakenError',
-    async (zk) => {
-      const member = await new Group(zk, PATH).join({ name: 'one' })
-      return () => member.leave()
-    },
-  ],
-]
-
-describe.each(waits)('%s with a timeout of 0', (name, error, take) => {
+describe.each(waits)('$call with a timeout of 0', ({ call: name, error, take }) => {
   const wait = calls[name]
 
   test(`${name} with a timeout of 0 is granted if free, even if answers are slow`, async () => {

@@ -1,6 +1,7 @@
 // Two copies of the packages in one program: the recipes came with one, the client with the other.
 import { beforeAll, expect, test, vi } from 'vitest'
 import * as first from '../../src/index.ts'
+import { everyRecipe } from '../support/every-recipe.ts'
 import { Scene } from '../support/scene.ts'
 
 type Recipes = typeof first
@@ -14,9 +15,11 @@ beforeAll(async () => {
   second = await import('../../src/index.ts')
 })
 
-/** Every recipe, used once. Resolves with true. */
-const uses: Record<string, (recipes: Recipes, zk: ZooKeeper, scene: Scene) => Promise<boolean>> = {
-  Lock: ({ Lock }, zk) => new Lock(zk, PATH).run((held) => held.isHeld()),
+/** Resolves with whether the use did what it is for. */
+type Use = (recipes: Recipes, zk: ZooKeeper, scene: Scene) => Promise<boolean>
+
+/** More ways to use recipes. */
+const uses: Record<string, Use> = {
   'Lock.tryAcquire': async ({ Lock }, zk) => {
     const held = await new Lock(zk, PATH).tryAcquire()
     await held!.release()
@@ -35,65 +38,19 @@ const uses: Record<string, (recipes: Recipes, zk: ZooKeeper, scene: Scene) => Pr
     return lock.run(() => lock.run((held) => held.isHeld()))
   },
   'Lock.contenders': async ({ Lock }, zk) => (await new Lock(zk, PATH).contenders()).length === 0,
-  SharedLock: async ({ SharedLock }, zk) => {
-    const held = await new SharedLock(zk, PATH).write.acquire()
-    await (await held.downgrade()).release()
-    return true
-  },
-  MultiLock: ({ MultiLock }, zk) => new MultiLock(zk, [PATH, '/other']).run((held) => held.isHeld()),
-  Semaphore: ({ Semaphore }, zk) => new Semaphore(zk, PATH, { permits: 2 }).run((held) => held.isHeld()),
-  LeaderElection: async ({ LeaderElection }, zk) => {
-    const term = await new LeaderElection(zk, PATH).campaign()
-    await term.release()
-    return true
-  },
-  Group: async ({ Group }, zk) => {
-    const member = await new Group(zk, PATH).join({ name: 'a' })
-    const { length } = await new Group(zk, PATH).list()
-    await member.leave()
-    return length === 1
-  },
-  ServiceDiscovery: async ({ ServiceDiscovery }, zk) => {
-    const services = new ServiceDiscovery(zk, PATH)
-    const registration = await services.register({ name: 's', port: 1 })
-    const { length } = await services.instances('s')
-    await registration.leave()
-    return length === 1
-  },
-  Mirror: async ({ Mirror }, zk) => {
-    await zk.create('/mirrored', '1')
-    const mirror = await Mirror.open(zk, '/mirrored')
-    await zk.setData('/mirrored', '2')
-    await mirror.synced()
-    const { text } = mirror.get('/mirrored')!
-    await mirror.close()
-    return text === '2'
-  },
-  Counter: async ({ Counter }, zk) => (await new Counter(zk, PATH).add(3n)) === 3n,
-  Barrier: async ({ Barrier }, zk) => {
-    const barrier = new Barrier(zk, PATH)
-    await barrier.set()
-    const waiting = barrier.wait()
-    await barrier.remove()
-    await waiting
-    return true
-  },
-  DoubleBarrier: async ({ DoubleBarrier }, zk) => {
-    const entry = await new DoubleBarrier(zk, PATH, { size: 1 }).enter()
-    await entry.leave()
-    return true
-  },
 }
 
 test('every recipe is tested with two copies', () => {
-  const tested = Object.keys(uses).join(' ')
+  const tested = Object.keys(everyRecipe)
   const recipes = Object.entries(first).filter(([name, value]) => typeof value === 'function' && /^[A-Z]/.test(name))
   const others = /Error$|^(?:ZooKeeper|BarrierEntry)$/
   for (const [name] of recipes.filter(([each]) => !others.test(each))) expect(tested).toContain(name)
   expect(recipes.length).toBeGreaterThan(10)
 })
 
-test.each(Object.entries(uses))('%s of one copy works with a client of another', async (_, use) => {
+const used = Object.entries(everyRecipe).map(([name, { use }]): [string, Use] => [name, use])
+
+test.each([...used, ...Object.entries(uses)])('%s of one copy works with a client of another', async (_, use) => {
   const play = async (recipes: Recipes) => {
     const scene = new Scene()
     const errors: string[] = []

@@ -1,13 +1,13 @@
 // A create with parents of the client rejects with NoNode if its time is up before the nodes above exist.
 import { expect, test } from 'vitest'
-import { calls } from '../support/every-recipe.ts'
+import { calls, creators } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
 const T = 4_000
 
-test.each(['Counter.add', 'Barrier.set', 'DoubleBarrier.enter', 'Semaphore.acquire'] as const)(
+test.each(creators)(
   '%s goes on when the process stands still for long at any moment while the path is made (N11)',
   async (name) => {
     const played = await atEveryMoment(async (moment) => {

@@ -1,5 +1,13 @@
 // Every recipe: how tests make it, acquire it, wait for it and leave it. Tests of what recipes have in common run over these
-// rows, so a new recipe is one more row.
+// lists, so a new recipe is one more row in each list that concerns it:
+//
+// - `everyRecipe`, all of them: the options in README.md, two copies of the packages, JSON
+// - `calls`, every call that takes options: a closed client, signals of other realms, the options in README.md
+// - `creators`, the calls that create the path: missing parents
+// - `looking`, the calls that wait for servers only: outages, timeouts, aborts
+// - `waits`, the calls that wait for other programs: a timeout of 0, and the JSON of its error
+// - `holdings`, what is acquired and held: aborts, losses, leaks, cost, and all else in `test/every-recipe`
+import type * as recipes from '../../src/index.ts'
 import {
   type Acquirable,
   Barrier,
@@ -100,6 +108,101 @@ export const holdings: readonly Holding[] = [
 /** Those whose contenders queue at the path. */
 export const queued = holdings.flatMap(({ contenders, ...holding }) => (contenders ? [{ ...holding, contenders }] : []))
 
+type Recipes = typeof recipes
+
+/** A recipe of one copy of the packages. */
+export interface Recipe {
+  readonly make: (recipes: Recipes, zk: ZooKeeper, options?: object) => object
+  /** Uses it once, and leaves nothing. Resolves with whether it did what it is for. */
+  readonly use: (recipes: Recipes, zk: ZooKeeper) => Promise<boolean>
+}
+
+/** Every recipe, by the name of its class. */
+export const everyRecipe: Readonly<Record<string, Recipe>> = {
+  Lock: {
+    make: ({ Lock }, zk, options) => new Lock(zk, PATH, options),
+    use: ({ Lock }, zk) => new Lock(zk, PATH).run((held) => held.isHeld()),
+  },
+  SharedLock: {
+    make: ({ SharedLock }, zk, options) => new SharedLock(zk, PATH, options),
+    use: async ({ SharedLock }, zk) => {
+      const held = await new SharedLock(zk, PATH).write.acquire()
+      await (await held.downgrade()).release()
+      return true
+    },
+  },
+  MultiLock: {
+    make: ({ MultiLock }, zk, options) => new MultiLock(zk, [PATH, OTHER_PATH], options),
+    use: ({ MultiLock }, zk) => new MultiLock(zk, [PATH, OTHER_PATH]).run((held) => held.isHeld()),
+  },
+  Semaphore: {
+    make: ({ Semaphore }, zk, options) => new Semaphore(zk, PATH, options),
+    use: ({ Semaphore }, zk) => new Semaphore(zk, PATH, { permits: 2 }).run((held) => held.isHeld()),
+  },
+  LeaderElection: {
+    make: ({ LeaderElection }, zk, options) => new LeaderElection(zk, PATH, options),
+    use: async ({ LeaderElection }, zk) => {
+      const term = await new LeaderElection(zk, PATH).campaign()
+      await term.release()
+      return true
+    },
+  },
+  Group: {
+    make: ({ Group }, zk, options) => new Group(zk, PATH, options),
+    use: async ({ Group }, zk) => {
+      const member = await new Group(zk, PATH).join({ name: 'a' })
+      const { length } = await new Group(zk, PATH).list()
+      await member.leave()
+      return length === 1
+    },
+  },
+  ServiceDiscovery: {
+    make: ({ ServiceDiscovery }, zk, options) => new ServiceDiscovery(zk, PATH, options),
+    use: async ({ ServiceDiscovery }, zk) => {
+      const services = new ServiceDiscovery(zk, PATH)
+      const registration = await services.register({ name: 's', port: 1 })
+      const { length } = await services.instances('s')
+      await registration.leave()
+      return length === 1
+    },
+  },
+  Mirror: {
+    make: ({ Mirror }, zk, options) => Mirror.open(zk, PATH, options),
+    use: async ({ Mirror }, zk) => {
+      await zk.create('/mirrored', '1')
+      const mirror = await Mirror.open(zk, '/mirrored')
+      await zk.setData('/mirrored', '2')
+      await mirror.synced()
+      const { text } = mirror.get('/mirrored')!
+      await mirror.close()
+      return text === '2'
+    },
+  },
+  Counter: {
+    make: ({ Counter }, zk, options) => new Counter(zk, PATH, options),
+    use: async ({ Counter }, zk) => (await new Counter(zk, PATH).add(3n)) === 3n,
+  },
+  Barrier: {
+    make: ({ Barrier }, zk, options) => new Barrier(zk, PATH, options),
+    use: async ({ Barrier }, zk) => {
+      const barrier = new Barrier(zk, PATH)
+      await barrier.set()
+      const waiting = barrier.wait()
+      await barrier.remove()
+      await waiting
+      return true
+    },
+  },
+  DoubleBarrier: {
+    make: ({ DoubleBarrier }, zk, options) => new DoubleBarrier(zk, PATH, { size: 2, ...options }),
+    use: async ({ DoubleBarrier }, zk) => {
+      const entry = await new DoubleBarrier(zk, PATH, { size: 1 }).enter()
+      await entry.leave()
+      return true
+    },
+  },
+}
+
 const STRIDES: Readonly<Record<string, number>> = { Lock: 1, MultiLock: 3, Semaphore: 3 }
 
 /** For `atEveryMoment`: every hop of `Lock`. The other recipes with a queue are the same beneath. */
@@ -145,6 +248,7 @@ const named = {
   'ServiceDiscovery.watch': (zk, options) => all(new ServiceDiscovery(zk, PATH).watch('s', options)),
   'Mirror.open': (zk, options) => Mirror.open(zk, PATH, options),
   'Counter.add': (zk, options) => new Counter(zk, PATH).add(1n, options),
+  'Counter.update': (zk, options) => new Counter(zk, PATH).update((value) => value + 1n, options),
   'Barrier.set': (zk, options) => new Barrier(zk, PATH).set(options),
   'Barrier.remove': (zk, options) => new Barrier(zk, PATH).remove(options),
   'Barrier.wait': (zk, options) => new Barrier(zk, PATH).wait(options),
@@ -155,3 +259,62 @@ export type CallName = keyof typeof named
 
 /** Every call that takes options. */
 export const calls: Readonly<Record<CallName, Call>> = named
+
+/** Calls that create the path. */
+export const creators = [
+  'Counter.add',
+  'Barrier.set',
+  'DoubleBarrier.enter',
+  'Semaphore.acquire',
+] as const satisfies readonly CallName[]
+
+/** Calls that wait for servers, and for no other program. */
+export const looking = [
+  'Lock.tryAcquire',
+  'Lock.contenders',
+  'SharedLock.read.tryAcquire',
+  'SharedLock.write.tryAcquire',
+  'SharedLock.contenders',
+  'LeaderElection.leader',
+  'LeaderElection.candidates',
+] as const satisfies readonly CallName[]
+
+/** A call that waits until another program lets it go on. */
+export interface Wait {
+  readonly call: CallName
+  /** The name of the error of a wait that has timed out. */
+  readonly error: string
+  /** Takes what is waited for, with another client. Resolves with how it is given back. */
+  readonly take: (zk: ZooKeeper) => Promise<() => Promise<void>>
+}
+
+const waitForHolder = ({ call, block }: Pick<Holding, 'call' | 'block'>): Wait => ({
+  call,
+  error: 'LockTimeoutError',
+  async take(zk) {
+    const held = await block(zk)
+    return () => held.release()
+  },
+})
+
+export const waits: readonly Wait[] = [
+  ...holdings.map(waitForHolder),
+  waitForHolder({ call: 'Lock.run', block: (zk) => new Lock(zk, PATH).acquire() }),
+  {
+    call: 'Barrier.wait',
+    error: 'BarrierTimeoutError',
+    async take(zk) {
+      const barrier = new Barrier(zk, PATH)
+      await barrier.set()
+      return () => barrier.remove()
+    },
+  },
+  {
+    call: 'Group.join',
+    error: 'NameTakenError',
+    async take(zk) {
+      const member = await new Group(zk, PATH).join({ name: 'one' })
+      return () => member.leave()
+    },
+  },
+]
