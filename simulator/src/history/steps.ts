@@ -28,15 +28,17 @@ export type StepHappening =
       /** By when it must settle, in ms. */
       readonly within: number
     }
-  /** A call of a barrier. For `leave`, `path` is the path of the member's node. */
+  /** A call of a recipe that holds nothing. */
   | {
       readonly type: 'passing'
       readonly call: number
       readonly client: number
-      readonly what: 'set' | 'remove' | 'wait' | 'enter' | 'leave'
-      readonly path?: string
+      /** The method. */
+      readonly what: string
+      /** What it is about, if that matters to a check, such as the node of the member that leaves. */
+      readonly about?: string
       readonly within: number
     }
-  /** `enter` resolves with the path of the member's node. */
+  /** The value is the text that a check needs, such as the path of the node of the member that entered. */
   | { readonly type: 'passed'; readonly call: number; readonly outcome: StepOutcome<string> }
   | { readonly type: 'counted'; readonly call: number; readonly session: bigint; readonly outcome: StepOutcome<bigint> }

@@ -56,6 +56,7 @@ function holding(
         for (const [channel, take] of reports) unsubscribe(channel, take)
       }
     },
+    errors: ['LockLostError'],
     left: nodes,
   }
 }
@@ -145,6 +146,7 @@ export const stories: readonly Story[] = [
       await Promise.race([world.released, world.pause(T / 2)])
       await world.attempt(membership.leave())
     },
+    errors: ['MembershipLostError', 'NameTakenError'],
     left: (world) => childrenOf(world, PATH).filter((path) => path.endsWith('/me')),
   },
   {
@@ -157,6 +159,7 @@ export const stories: readonly Story[] = [
       await Promise.race([world.released, world.pause(T / 2)])
       await world.attempt(entry.leave({ timeout: 4 * T }))
     },
+    errors: ['BarrierTimeoutError'],
     left: (world) => childrenOf(world, PATH).filter((path) => !path.endsWith('/ready')),
   },
   {

@@ -12,6 +12,8 @@ export interface Story {
   tell(world: StoryWorld, zk: ZooKeeper): Promise<void>
   /** What is wrong at this moment. */
   look?(world: StoryWorld): string | undefined
+  /** The names of the errors with which its calls may fail, besides `KeeperError`. */
+  readonly errors?: readonly string[]
   /** The nodes that must be gone at the end. */
   left?(world: StoryWorld): readonly string[]
 }
@@ -165,7 +167,7 @@ export class StoryWorld {
     } catch (error) {
       failed?.(error)
       const name = error instanceof Error ? error.name : 'no error'
-      const isExpected = error === ABORTED || EXPECTED.test(name)
+      const isExpected = error === ABORTED || name === 'KeeperError' || this.#story.errors?.includes(name)
       if (!isExpected) this.wrong.push(`failed: ${String(error)}`)
       return undefined
     }
@@ -242,7 +244,6 @@ export class StoryWorld {
 }
 
 const ABORTED = new Error('aborted')
-const EXPECTED = /^(Keeper|LockLost|LockTimeout|MembershipLost|NameTaken|BarrierTimeout|Permits)Error$/
 
 function* framesOf(bytes: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

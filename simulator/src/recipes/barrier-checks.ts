@@ -116,11 +116,11 @@ export const leftTogether: Check = (played) => {
   const entered = calls.flatMap(({ what, passed }) =>
     what === 'enter' && passed?.outcome.how === 'resolved' ? [{ path: passed.outcome.value, at: passed.at }] : [],
   )
-  return calls.flatMap(({ what, at, path, passed }): Violation[] => {
+  return calls.flatMap(({ what, at, about, passed }): Violation[] => {
     if (what !== 'leave' || passed?.outcome.how !== 'resolved') return []
     const endOf = (path: string) => played.log.lives.get(path)?.end?.at ?? Infinity
     const stayed = entered.filter(
-      (each) => each.path !== path && each.at < at && endOf(each.path) > passed.at + COMMIT_ROUNDING,
+      (each) => each.path !== about && each.at < at && endOf(each.path) > passed.at + COMMIT_ROUNDING,
     )
     return stayed.map(({ path }) => ({
       invariant: 'D2',
@@ -143,9 +143,9 @@ export const departures: Check = (played) => {
   )
   const inside = membersOf(played).filter(({ path }) => entered.has(path))
   const late = expiry(played)
-  return calls.flatMap(({ what, at, client, path, passed }): Violation[] => {
+  return calls.flatMap(({ what, at, client, about, passed }): Violation[] => {
     if (what !== 'leave' || passed === undefined) return []
-    const others = inside.filter((each) => each.path !== path && each.createdAt <= passed.at)
+    const others = inside.filter((each) => each.path !== about && each.createdAt <= passed.at)
     const alone = Math.max(at, played.calmAt, ...others.map(({ end }) => end?.at ?? Infinity))
     if (passed.at - late <= alone) return []
     return [{ invariant: 'D2', at: passed.at, what: `client ${client} waited to leave while no other was inside` }]

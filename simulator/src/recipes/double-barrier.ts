@@ -44,7 +44,7 @@ export const doubleBarrier = ofSteps<MemberStep>([PATH], {
       if (entry === undefined) return
       const { path } = entry
       await pause(site.runtime, inside)
-      await pass(site, { what: 'leave', path }, endingOfWait(zk, leave), async (signal) => {
+      await pass(site, { what: 'leave', about: path }, endingOfWait(zk, leave), async (signal) => {
         await entry!.leave({ timeout: leave.timeout, signal })
         return path
       })

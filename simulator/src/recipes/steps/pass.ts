@@ -1,4 +1,4 @@
-// A call of a barrier, recorded.
+// A call of a recipe that holds nothing, recorded.
 import type { ZooKeeper } from '@zk/client'
 import type { Random } from '@zk/testing/internal'
 import type { StepHappening } from '../../history/steps.ts'
@@ -20,7 +20,7 @@ export function endingOfWait(zk: ZooKeeper, ending: Ending): Ending {
 
 export async function pass(
   { client, runtime, recorder }: CallSite,
-  what: Pick<Passing, 'what' | 'path'>,
+  what: Pick<Passing, 'what' | 'about'>,
   { timeout = Infinity, abortAfter }: Ending,
   make: (signal: AbortSignal) => Promise<string>,
 ): Promise<void> {
