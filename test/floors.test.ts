@@ -1,7 +1,7 @@
 // Imports between the folders of a package go one way: down.
 import { posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { floors } from './floors.ts'
+import { floors, OTHERS } from './floors.ts'
 import { importsOf } from './imports.ts'
 import { sourcesIn } from './workspace.ts'
 
@@ -19,12 +19,18 @@ describe.each(Object.entries(floors))('%s', (source, order) => {
     const [folder = '', ...rest] = posix.relative(source, path).split('/')
     return rest.length === 0 ? '' : folder
   }
-  const floorOf = (folder: string) =>
-    folder === '' ? order.length : order.findIndex((folders) => folders.includes(folder))
+  /** The folders that have their own place. */
+  const named = order.flat().filter((folder) => folder !== OTHERS)
+  const floorOf = (folder: string) => {
+    if (folder === '') return order.length
+    return order.findIndex((folders) => folders.includes(named.includes(folder) ? folder : OTHERS))
+  }
 
   test('has each folder on one floor, and at most seven floors', () => {
     const folders = new Set(sources.map(folderOf).filter((folder) => folder !== ''))
-    expect(order.flat().toSorted()).toEqual([...folders].toSorted())
+    expect(named.filter((folder) => !folders.has(folder))).toEqual([])
+    expect(new Set(named).size).toBe(named.length)
+    expect([...folders].filter((folder) => floorOf(folder) === -1)).toEqual([])
     expect(order.length).toBeLessThanOrEqual(MAX_FLOORS)
   })
 

@@ -1,3 +1,6 @@
+/** Stands for every folder that no floor names. */
+export const OTHERS = '…'
+
 /**
  * The folders in the sources of a package, from the ground up: each list is a floor. A file imports only from its own folder and
  * from lower floors. Files that are in no folder, such as `index.ts`, are the roof: they import everything, and no file in a
@@ -13,12 +16,5 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['zookeeper'],
     ['helpers'],
   ],
-  'packages/recipes/src': [
-    ['kernel'],
-    ['lease'],
-    ['queue'],
-    ['held'],
-    ['lock', 'shared-lock', 'multi-lock', 'semaphore', 'election', 'group', 'mirror', 'counter', 'barrier'],
-    ['discovery', 'double-barrier'],
-  ],
+  'packages/recipes/src': [['kernel'], ['lease'], ['queue'], ['held'], [OTHERS], ['discovery', 'double-barrier']],
 }

@@ -56,7 +56,7 @@ function holding(
         for (const [channel, take] of reports) unsubscribe(channel, take)
       }
     },
-    errors: ['LockLostError'],
+    errors: ['LockLostError', 'LockTimeoutError'],
     left: nodes,
   }
 }
