@@ -42,8 +42,8 @@ const planted = {
     'if (!this.#isSuspended) return',
   ],
   'Lock that is given up leaves its node': [
-    '(await this.#entering?.catch(() => undefined))',
-    '(await Promise.race([this.#entering?.catch(() => undefined), undefined]))',
+    '(await this.#making?.catch(() => undefined))',
+    '(await Promise.race([this.#making?.catch(() => undefined), undefined]))',
   ],
   'Semaphore.resize that is late says that its number was not sent': [
     'sending() const outcome = await this.#write(stored, permits, options)',
