@@ -10,7 +10,9 @@ import type { MembershipStates } from './membership-state.ts'
 import type { NameWait } from './name-wait.ts'
 import type { Update, Updates } from './updates.ts'
 
-/** A node that stood for so long, in ms, is made again at once. One that is deleted sooner is made again after a pause. */
+/**
+ * A node that has existed for this long, in ms, is created again at once. A node that is deleted sooner is created again after a pause.
+ */
 const STEADY = 10_000
 /** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
 const FIRST_PAUSE = 100
@@ -94,7 +96,7 @@ export class MemberKeeper {
       switch (made.has) {
         case 'ownNode':
           name.won()
-          // A node that was there may be of an earlier attempt, with earlier data.
+          // A node that already existed may come from an earlier attempt, with earlier data.
           if (made.failure === undefined) updates.hold(update)
           else updates.forget()
           return made

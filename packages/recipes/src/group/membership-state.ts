@@ -1,4 +1,4 @@
-// How a membership stands, and who follows it.
+// The state of a membership, and who follows it.
 import type { Session, Stat, ZooKeeper } from '@zk/client'
 import { inJson } from '@zk/client/internal'
 import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
@@ -6,7 +6,7 @@ import { Deferred, unawaited } from '../kernel/promises.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembershipLostError } from './errors.ts'
 
-/** How a membership stands. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
+/** The state of a membership. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
 export type MembershipState =
   /**
    * The node is there, as far as this client knows. It learns of a deletion by an event, and of an expired session when it

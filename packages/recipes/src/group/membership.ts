@@ -38,7 +38,7 @@ export class Membership implements AsyncDisposable {
   /** The path of the member's node. */
   readonly path: string
   readonly #member: KeptMember
-  /** Keeps the node in the present session. */
+  /** Keeps the node in the current session. */
   #keeper: MemberKeeper
   readonly #abort = new AbortController()
 
@@ -56,7 +56,7 @@ export class Membership implements AsyncDisposable {
     void this.#keep()
   }
 
-  /** How it stands now. */
+  /** The current state. */
   get state(): MembershipState {
     return this.#member.states.current
   }
@@ -66,15 +66,12 @@ export class Membership implements AsyncDisposable {
     return this.#abort.signal
   }
 
-  /** @internal What the node holds, or shall hold: the data of the last update that was not refused. */
+  /** @internal What the node holds, or should hold: the data of the last update that was not refused. */
   get data(): Uint8Array {
     return this.#member.updates.data
   }
 
-  /**
-   * The present state, and each new one, until the membership has ended: that is the last. A loop that is slow misses states
-   * in between, and gets the last.
-   */
+  /** The current state, and then each new one. The last one is `ended`. A slow loop misses states in between, but gets the last one. */
   async *states(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<MembershipState, void, undefined> {
     checkCall('states', options)
     yield* this.#member.states.follow(options.signal)
@@ -118,7 +115,7 @@ export class Membership implements AsyncDisposable {
    * Ends the membership at the call. Resolves when its node is gone or the session over. When that takes longer than the
    * session timeout it rejects with `RequestTimeout`, and goes on in the background. Idempotent.
    *
-   * A client that has given its session up without an answer of any server counts it as over. Then the ensemble may show the
+   * A client that has given up its session without an answer from any server considers it over. Then the ensemble may show the
    * node until the session expires there, a session timeout later at most.
    */
   async leave(): Promise<void> {

@@ -1,8 +1,8 @@
-// What a member's node shall hold: its first data, and then the updates, which are written together.
+// What a member's node should hold: its first data, and then the updates, which are written together.
 import { KeeperError } from '@zk/client'
 import { Deferred, unawaited } from '../kernel/promises.ts'
 
-/** What servers answer, or the client, to data or rights that will not do. */
+/** What servers, or the client, answer to data or rights that they refuse. */
 const refusals = [
   'NoAuth',
   'QuotaExceeded',
@@ -12,7 +12,7 @@ const refusals = [
   'RequestTooLarge',
 ] as const
 
-/** Data that the node shall hold. */
+/** Data that the node should hold. */
 export class Update {
   /** For a change: the data as last computed. */
   data: Uint8Array
@@ -80,7 +80,7 @@ export class Updates {
     return update.data
   }
 
-  /** The node holds this update. It settles, and so do those before it. */
+  /** The node holds this update. It settles, and so do the updates before it. */
   hold(update: Update): void {
     this.#held = update
     this.#accepted = update

@@ -16,18 +16,18 @@ import { unawaited } from '../kernel/promises.ts'
 interface Loss {
   readonly reason: LossReason
   readonly cause: unknown
-  /** If the holder ended the hold, it is made at the first use. Otherwise it is made at once, so its stack shows the loss. */
+  /** If the holder ended the hold, the error is made at the first use. Otherwise it is made at once, so its stack shows the loss. */
   error: LockLostError | undefined
 }
 
 /**
  * A hold, the result of `acquire`. It is held until it is released or lost, and never again after that.
  *
- * Code that blocks the event loop gets the signal late, and code that does not check goes on after a loss. Only the fencing
+ * Code that blocks the event loop gets the signal late, and code that does not check continues after a loss. Only the fencing
  * token protects against that, if the resource that is written to checks the token.
  */
 export class Held implements AsyncDisposable {
-  /** The path of the contender's znode; of the first one, where a hold has several. */
+  /** The path of the contender's znode; of the first one, if the hold has several. */
   readonly path: string
   /** @internal The paths of all its znodes. */
   readonly paths: readonly string[]
@@ -46,7 +46,7 @@ export class Held implements AsyncDisposable {
   #loss: Loss | undefined
   #isSuspended = false
 
-  /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
+  /** @internal `nodes` were all created in one transaction. The hold ends as soon as one of them is gone. */
   constructor(zk: ZooKeeper, owner: Owner, nodes: ContenderNodes, lease: Lease, terms: HoldTerms, kind?: string) {
     const [node] = nodes
     const { session } = owner
@@ -58,7 +58,7 @@ export class Held implements AsyncDisposable {
     this.#owner = owner
     this.#terms = terms
     this.#reports = new HoldReports(zk, nodes, this, kind ?? node.name.kind.name)
-    // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
+    // If the lease has already ended, `isHeld` reports `LeaseLost` as the reason.
     this.#watch = new OwnNodesWatch(zk, session, this.paths, () => this.isHeld() && this.lose('NodeGone'))
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
@@ -78,7 +78,10 @@ export class Held implements AsyncDisposable {
     return op.check(this.path)
   }
 
-  /** As `checkOp`, for every kind of hold: one for each of its nodes. Several permits, and the locks of a `MultiLock`, have several nodes. */
+  /**
+   * Like `checkOp`, for every kind of hold: one for each of its nodes. Several permits, and the locks of a `MultiLock`, have
+   * several nodes.
+   */
   get checkOps(): readonly Op<void>[] {
     return this.paths.map((path) => op.check(path))
   }
@@ -146,9 +149,9 @@ export class Held implements AsyncDisposable {
 
   /**
    * Ends the hold at the call. Resolves when the node is gone. If that takes longer than the session timeout, it rejects with
-   * `RequestTimeout`, and the delete goes on in the background. If the client has given its session up without an answer of any
-   * server, the delete is made in its next session. Without a next session `release` resolves at once, and the ensemble may show
-   * the node until it ends the session.
+   * `RequestTimeout`, and the delete continues in the background. If the client has given up its session without an answer from
+   * any server, the delete is made in its next session. Without a next session `release` resolves at once, and the ensemble may
+   * show the node until it ends the session.
    */
   async release(): Promise<void> {
     // `isHeld` notices that the lease has ended: this is a loss, even if the event loop was too busy to notice it before.
@@ -165,7 +168,7 @@ export class Held implements AsyncDisposable {
     return this.isHeld() || isWanted(this.#loss!.reason) ? undefined : this.#errorOf(this.#loss!)
   }
 
-  /** @internal Releases it at the end of a `run`. Resolves with its loss, if any. Then an error of the release is ignored. */
+  /** @internal Releases the hold at the end of a `run`. Resolves with its loss, if any. Then an error of the release is ignored. */
   async finish(): Promise<LockLostError | undefined> {
     const { loss } = this
     const releasing = this.release()
@@ -274,14 +277,14 @@ function isWanted(reason: LossReason): boolean {
   return reason === 'Released' || reason === 'Downgraded'
 }
 
-/** Ignores the error of a release that takes too long, since the release goes on in the background. Rethrows other errors. */
+/** Ignores the error of a release that takes too long, since the release continues in the background. Rethrows other errors. */
 export function unlessLate(error: unknown): void {
   if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }
 
 /**
- * Whether a call rejected with this error because its signal aborted. The error is then the reason of the signal, or, in calls
- * of Node itself, an error with the reason as its cause.
+ * Whether a call rejected with this error because its signal aborted. The error is then the reason of the signal, or, for Node's
+ * own calls, an error with the reason as its cause.
  */
 export function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
   return error === reason || (error instanceof Error && error.cause === reason)

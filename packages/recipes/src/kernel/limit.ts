@@ -2,7 +2,7 @@
 import { type CallOptions, KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
 import { onAbort, pause, throwIfAborted } from '@zk/client/internal'
 
-/** The longest timer of runtimes, in ms: 25 days. A longer timeout counts as no limit. */
+/** The longest timer that runtimes support, in ms: 25 days. A longer timeout counts as no limit. */
 const LONGEST = 2 ** 31 - 1
 
 export interface Limits {
@@ -90,7 +90,7 @@ export class Limit {
   }
 }
 
-/** Handles an error: undefined instead of it where the signal was aborted. */
+/** Handles an error: returns undefined if the signal was aborted, and otherwise rethrows it. */
 export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
   return (error) => {
     if (!signal?.aborted) throw error

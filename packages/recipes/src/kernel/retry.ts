@@ -3,7 +3,7 @@ import { pause, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
 import { inEachSession } from './sessions.ts'
 
-/** The pause in ms before a call is repeated that failed with one of the codes in `paused`. */
+/** The pause in ms before a call that failed with one of the codes in `paused` is repeated. */
 const RELIEF_PAUSE = 500
 
 /**

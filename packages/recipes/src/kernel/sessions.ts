@@ -1,5 +1,5 @@
-// What goes on from session to session. When a session expires, the ensemble deletes its ephemeral nodes and its watches, and the
-// client opens another session. So what a recipe does with nodes and watches begins anew in each session.
+// What continues from session to session. When a session expires, the ensemble deletes its ephemeral nodes and its watches, and
+// the client opens another session. So what a recipe does with nodes and watches begins anew in each session.
 import { KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
 
@@ -14,15 +14,15 @@ export function vanishedIfMissing(error: unknown): never {
 }
 
 export interface EachSession {
-  /** That of the caller: if it has aborted, its reason is final. */
+  /** The caller's signal: if it has aborted, its reason is final. */
   readonly signal?: AbortSignal | undefined
   /** Called with the session that has expired, before the body begins in the next one. */
   readonly expired?: (session: Session) => void
 }
 
 /**
- * Settles as `body` does in the present session. If that session expires, and the client has a next one, `body` begins anew in
- * the next one, and it does so after a `BeginAnew`.
+ * Settles as `body` does in the current session. If that session expires, and the client has a next one, `body` begins anew in
+ * the next one. It also begins anew after a `BeginAnew`.
  */
 export async function inEachSession<T>(
   zk: ZooKeeper,

@@ -9,9 +9,9 @@ import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'
 import type { HeldWhile } from './hold-options.ts'
 
-/** What the keeper needs of a hold. */
+/** What the keeper needs from a hold. */
 export interface Holding {
-  /** Of all its nodes: it is lost with the first that is gone. */
+  /** The paths of all its nodes: it is lost as soon as one of them is gone. */
   readonly paths: readonly string[]
   readonly heldWhile: HeldWhile
   /** With `heldWhile: 'confirmed'` the hold is lost when this lease ends. */
@@ -219,7 +219,7 @@ export class LeaseKeeper {
   }
 }
 
-/** Whether a round must confirm the hold: its lease, or that it is no longer suspended. */
+/** Whether a round must confirm the hold: to renew its lease, or to end its suspension. */
 function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
   return heldWhile === 'confirmed' || isSuspended
 }

@@ -44,8 +44,8 @@ export const leaseTimes = {
   proven: (T: number) => Math.floor(T * 0.98) - 50,
 
   /**
-   * How much of a lease must be left so that a grant needs no sync. With the default follower relay delay a sync gives more: p
-   * is at most 2/3 T old then, so at least 0.31 T - 50 is left.
+   * How much of a lease must be left so that a grant needs no sync. With the default follower relay delay, a sync gives more than
+   * that: p is then at most 2/3 T old, so at least 0.31 T - 50 is left.
    */
   recent: (T: number) => T / 4,
 

@@ -2,10 +2,10 @@
 // again (`ReadQueue`, `NodeReader`). The copy shows what was read, never what an event says: so events may come late, twice or not
 // at all.
 //
-// Two facts make the copy right. Replies come in the order in which the server has executed the reads, and are handled in
-// that order: so each one is newer than all that the copy shows, and a list that does not have a name proves that the node is
-// gone. And an event is handled before a reply that shows its change: so when all that was reported is read, no change is
-// missing that is older than anything that was seen.
+// Two facts make the copy right. Replies come in the order in which the server has executed the reads, and are handled in that
+// order: so each one is newer than all that the copy shows, and a list without a name proves that the node is gone. And an event
+// is handled before a reply that shows its change: so once everything that was reported has been read, the copy has every change
+// that is older than the newest one seen.
 import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
 import { afterCommit } from '../kernel/committed.ts'
@@ -21,7 +21,7 @@ import { Pace } from './pace.ts'
 import { Needs, ReadQueue } from './read-queue.ts'
 import { OneShotWatching, type WatchedTree, type Watching, type WatchListener, watchRecursively } from './watching.ts'
 
-/** What servers answer that have no recursive watches: those before 3.6, and those with WatchManagerOptimized. */
+/** What servers without recursive watches answer: those before 3.6, and those with WatchManagerOptimized. */
 const lacking = ['Unimplemented', 'MarshallingError'] as const
 
 export class Follower {
@@ -39,11 +39,11 @@ export class Follower {
   #isAdvancing = false
   /** When it became stale, in ms since the epoch; undefined while it is not. */
   #staleSince: number | undefined
-  /** Counts how often it was to become whole: only the last time counts. */
+  /** Numbers the attempts to make the content whole: only the latest counts. */
   #settling = 0
-  /** Those that wait until the content is whole. */
+  /** The calls that wait until the content is whole. */
   readonly #awaitingWhole = new Set<() => void>()
-  /** Called when the content is whole, after it was not. */
+  /** Called whenever the content becomes whole. */
   readonly #becameWhole: () => void
   readonly #closing = new AbortController()
 
@@ -68,7 +68,7 @@ export class Follower {
     return this.#staleSince
   }
 
-  /** Follows from session to session. Rejects if that can go on no longer. Resolves after `close`. */
+  /** Follows from session to session. Rejects if it cannot continue. Resolves after `close`. */
   async follow(): Promise<void> {
     const { signal } = this.#closing
     let isFirst = true
@@ -128,8 +128,8 @@ export class Follower {
   }
 
   async #begin(options: CallOptions, fail: (error: unknown) => void, isFirst: boolean): Promise<void> {
-    // The servers of two sessions may be at different transactions, and the client asks only within one session for a server
-    // that is not behind.
+    // The servers of two sessions may be at different transactions, and only within one session does the client ask for a server
+    // that does not lag.
     if (!isFirst) await afterCommit(this.#zk, this.#tree.root, options)
     const watching = await this.#watch(options, fail)
     if (options.signal!.aborted) return watching.stop()
@@ -170,11 +170,11 @@ export class Follower {
     this.#watching = undefined
   }
 
-  /** From one connection to the next: the copy is stale in between. */
+  /** Watches one connection after the other: the copy is stale in between. */
   async #watchConnection(session: Session, options: CallOptions): Promise<void> {
     const { signal: ending } = options
     while (!ending!.aborted) {
-      // On a new connection this comes behind the watches, which report what they have missed, and all that they report.
+      // On a new connection this is answered after the watches have been set, and after everything they report as missed.
       await retry(this.#zk, () => this.#zk.exists(this.#tree.root, options), options.signal).catch((error: unknown) => {
         // A refusal is an answer, too.
         if (!isUnreadable(error, options)) throw error

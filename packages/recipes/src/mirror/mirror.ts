@@ -16,8 +16,8 @@ export interface MirrorOptions {
   /** How many levels below the node are mirrored; 0 for the node alone. @default all */
   depth?: number | undefined
   /**
-   * Whether the node of this path, and what is below it, is mirrored. It is asked once each time that a node comes, not for
-   * the node on top, and must always say the same of a path. What it throws ends the mirror. @default all
+   * Whether the node of this path, and what is below it, is mirrored. It is called once each time a node appears, except for the
+   * top node, and must always return the same result for a path. If it throws, the mirror ends with that error. @default all
    */
   filter?: ((path: string) => boolean) | undefined
   /** How many nodes there may be, at least 1. One more ends the mirror with a `MirrorTooLargeError`. @default 1_000_000 */
@@ -65,16 +65,16 @@ export class Mirror {
   readonly #copy: Copy
   readonly #follower: Follower
   readonly #ended = new AbortController()
-  /** What ends the iterators behind the last content; undefined before the end. */
+  /** What ends the iterators after the last content; undefined before the end. */
   #end: { readonly error?: unknown } | undefined
   #unlisten: () => void = () => {}
   #hasOpened: () => void = () => {}
 
   /**
-   * Resolves when the content is whole: as recent as the server of this client was at some time after the call. Rejects with
-   * a `MirrorTooLargeError` when the tree is over a bound, with `ResponseTooLarge` when a list of children is over the
-   * client's `maxResponseSize`, with the reason of the signal, and with any error that stays (`Closed`, `AuthFailed` …). Then
-   * no watch is left. It waits for servers without a limit of time.
+   * Resolves when the content is whole: as recent as the server of this client was at some time after the call. Rejects with a
+   * `MirrorTooLargeError` when the tree exceeds a limit, with `ResponseTooLarge` when a list of children exceeds the client's
+   * `maxResponseSize`, with the reason of the signal, and with any permanent error (`Closed`, `AuthFailed` …). Then no watch is
+   * left. It waits for servers without a time limit.
    */
   static async open(zk: ZooKeeper, path: string, options: MirrorOptions = {}): Promise<Mirror> {
     checkMirror(zk, path, options)
@@ -124,9 +124,9 @@ export class Mirror {
   }
 
   /**
-   * Every change up to this transaction, and including it, is in the mirror. Some nodes may be of later transactions. It rises
-   * with the changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself
-   * (before 3.9 an event does not show its transaction).
+   * Every change up to and including this transaction is in the mirror. Some nodes may be of later transactions. It rises with
+   * the changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself (before
+   * 3.9 an event does not show its transaction).
    */
   get zxid(): bigint {
     return this.#follower.zxid
@@ -138,8 +138,8 @@ export class Mirror {
   }
 
   /**
-   * Since when it is stale, by this client's clock, in ms since the epoch: from the loss of the connection until all nodes were
-   * compared on the next one, at a read-only server, and after the end. undefined while it is not.
+   * Since when it is stale, by this client's clock, in ms since the epoch. It is stale from the loss of the connection until all
+   * nodes have been compared on the next one, while connected to a read-only server, and after the end. undefined while it is not stale.
    */
   get staleSince(): number | undefined {
     return this.#follower.staleSince

@@ -21,7 +21,7 @@ export type Entries = readonly [Entry, ...Entry[]]
 export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
-  /** Called whenever the contender must wait in a queue. `ahead` makes the paths of the contenders ahead, oldest first. */
+  /** Called whenever the contender must wait in a queue. `ahead` returns the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
   /** Called when it is known which contender must leave first. */
   readonly onBlocked: () => void
@@ -120,19 +120,19 @@ export class Contender {
     return this.#leaving
   }
 
-  /** Deletes the nodes of creates that were executed late: after the search for them had found nothing. `leave` does it, too. */
+  /** Deletes the nodes of creates that were executed late: after the search for them had found nothing. `leave` does this, too. */
   deleteLate(): Promise<void> {
     return this.#own.deleteLate()
   }
 
-  /** Proves by a committed check that the nodes and our session exist at this time. */
+  /** Proves with a committed check that the nodes and our session exist at this time. */
   confirm(): Promise<Grant> {
     return this.#proof.confirm(this.#own.nodes!)
   }
 
   /**
-   * Creates the nodes and reads the lists, in one segment. The result is the grant for the case that there is no blocker; undefined
-   * if `confirm` must follow.
+   * Creates the nodes and reads the lists, in one segment. The result is the grant if there is no blocker; undefined if `confirm`
+   * must follow.
    */
   async #enter(): Promise<Grant | undefined> {
     const start = this.#proof.now() ?? (await this.#proof.synced())
@@ -144,7 +144,7 @@ export class Contender {
     const nodes = await making
     if (nodes === undefined) return this.#vanished()
     let areAllShown = true
-    // `Promise.all` is not used: it takes one more microtask turn, and then the next request may leave in a segment of its own.
+    // `Promise.all` is not used: it takes one more microtask turn, and then the next request may be sent in a segment of its own.
     // All lists are already under way.
     for (let index = 0; index < nodes.length; index++) {
       const isShown = await this.#positions[index]!.join(nodes[index]!, this.#own.isRepeated)
@@ -159,7 +159,7 @@ export class Contender {
   }
 
   /**
-   * Waits in all queues at the same time. If a queue has no blocker, none can come: new contenders are behind our node. While
+   * Waits in all queues at the same time. If a queue has no blocker, none can appear: new contenders are behind our node. While
    * the contender waits, one of its nodes may be deleted. Its other nodes would then block others for nothing. So it watches all
    * its nodes.
    */
@@ -228,7 +228,7 @@ export class Contender {
   }
 }
 
-/** The grant, if each look has one already, otherwise undefined: then `confirm` must follow. */
+/** The grant if each look already has one, otherwise undefined: then `confirm` must follow. */
 function grantOf(looks: readonly Pick<ListReading<Grant>, 'grant'>[]): Grant | undefined {
   return looks.every(({ grant }) => grant !== undefined) ? looks[0]!.grant : undefined
 }

@@ -9,7 +9,7 @@ import { followerRelayDelayOf, type HoldOptions, isLeased } from '../lease/hold-
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import type { ContenderNodes } from './contender-node.ts'
 
-/** The result when no blocker is left and a committed request has proven it. */
+/** The result when a committed request has proven that no blocker is left. */
 export interface Grant {
   readonly nodes: ContenderNodes
   /**
@@ -19,7 +19,7 @@ export interface Grant {
   readonly touch: RelayedTouch | undefined
 }
 
-/** What is noted before a request is sent that must be committed. */
+/** What is noted before a request that must be committed is sent. */
 export interface ProofStart {
   /** A touch for its lease; undefined if there is no lease. */
   readonly touch: RelayedTouch | undefined
@@ -57,12 +57,12 @@ export class GrantProof {
     return { touch, connection: touch.connection }
   }
 
-  /** Whether all that was sent since `start`, and is answered, went over its connection. */
+  /** Whether everything that was sent since `start`, and is answered, went over its connection. */
   isUnbroken({ connection }: ProofStart): boolean {
     return connection !== undefined && connection === this.#session.connection
   }
 
-  /** Sends a committed check of the nodes. `first` is the start for the first time that the check is sent. */
+  /** Sends a committed check of the nodes. `first` is the start for the first attempt. */
   async confirm(nodes: ContenderNodes, first?: ProofStart): Promise<Grant> {
     const zk = this.#zk
     let start: ProofStart | undefined
@@ -74,7 +74,7 @@ export class GrantProof {
     return this.granted(nodes, start!)
   }
 
-  /** The grant by a request that was committed, and was sent after `start`. */
+  /** The grant from a request that was sent after `start` and was committed. */
   granted(nodes: ContenderNodes, { touch }: ProofStart): Grant {
     return { nodes, touch: touch?.connection === this.#session.connection ? touch : undefined }
   }

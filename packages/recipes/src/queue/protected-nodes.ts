@@ -1,8 +1,8 @@
 // The nodes of a contender, one in each of its queues: created all or none, and once, even if replies are lost; deleted until all are
 // gone.
 //
-// One transaction makes them all, with one uuid in all names. So they have one czxid, and in every queue this contender is on the
-// same side of another one that queues in several: no two of them wait for each other (docs/decisions/0027).
+// One transaction creates them all, with one uuid in all names. So they share one czxid, and of two contenders that wait in
+// several queues the same one is ahead in each queue: no two wait for each other (docs/decisions/0027).
 import {
   type ACL,
   type CallOptions,
@@ -31,7 +31,7 @@ export interface NodeOptions {
   readonly acl?: readonly ACL[] | undefined
 }
 
-/** A node to be made. */
+/** A node to create. */
 export interface NodePlan {
   readonly queue: Queue
   readonly kind: Kind
@@ -52,7 +52,7 @@ export class ProtectedNodes {
   #unanswered = 0
   #isRepeated = false
   #hasMadePaths = false
-  /** They are no longer needed: `make` does not try again. */
+  /** The nodes are no longer needed: `make` does not try again. */
   #isCancelled = false
   #making: Promise<ContenderNodes | undefined> | undefined
   #nodes: ContenderNodes | undefined
@@ -67,8 +67,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * Whether more than one create was sent. Then nodes of an earlier one may have had the names of the present ones: if the folder was
-   * deleted and made again, its counter begins anew.
+   * Whether more than one create was sent. Then nodes of an earlier create may have had the names of the current ones: if the
+   * folder was deleted and created again, its counter starts over.
    */
   get isRepeated(): boolean {
     return this.#isRepeated
@@ -79,7 +79,7 @@ export class ProtectedNodes {
     return this.#nodes
   }
 
-  /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before there were any. */
+  /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before any existed. */
   make(): Promise<ContenderNodes | undefined> {
     this.#making = this.#make()
     // The caller's `await` comes after this, and no microtask turn is added.
@@ -88,14 +88,14 @@ export class ProtectedNodes {
   }
 
   /**
-   * Deletes the nodes, also those of a create under way. Resolves when that is confirmed, or when a server has ended the session:
-   * see `OwnedNode.delete`.
+   * Deletes the nodes, including those of a create under way. Resolves when that is confirmed, or when a server has ended the
+   * session: see `OwnedNode.delete`.
    */
   async remove(): Promise<void> {
     this.#isCancelled = true
     // If the nodes are known, there is no `await` here: calls that are made later come after the delete.
     const nodes = this.#nodes ?? (await this.#making?.catch(() => undefined))
-    // Without nodes no create was left unanswered, or `make` has looked for its nodes behind a committed request and found none.
+    // Without nodes no create was left unanswered, or `make` has looked for its nodes after a committed request and found none.
     // If the servers refused that search, they would refuse another one, too. So `deleteLate` is not needed, unless the search
     // ended with the session.
     if (nodes === undefined) return this.#session.signal.aborted ? await this.deleteLate() : undefined
@@ -111,7 +111,7 @@ export class ProtectedNodes {
       try {
         const [only, other] = this.#plans
         const made = other === undefined ? [this.#made(only!, await this.#createOne(only!))] : await this.#createAll()
-        // An earlier create may have happened although its node was not found: a deposed leader answers a sync, too. Now both
+        // An earlier create may have happened although its node was not found: even a deposed leader answers a sync. Now both
         // nodes are found. Without this search we would wait for our own older node.
         if (this.#unanswered > 0) return await this.#find()
         if (made !== undefined) return made as unknown as ContenderNodes
@@ -130,8 +130,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * Deletes the nodes of creates that were executed after all, behind the search for them. Called when the nodes of `make` are
-   * deleted: a node that is left would block the queue until the session ends.
+   * Deletes the nodes of creates that were executed late, after the search for them. Called when the nodes of `make` are deleted:
+   * a node that is left would block the queue until the session ends.
    */
   async deleteLate(): Promise<void> {
     if (this.#unanswered === 0) return
@@ -145,7 +145,7 @@ export class ProtectedNodes {
     return this.#zk.create(this.#pathOf(plan), plan.data, { mode: MODE, acl: this.#acl, ...this.#pinned })
   }
 
-  /** Creates several. The result is undefined if one was deleted before its czxid was read. Then none is left. */
+  /** Creates several nodes. The result is undefined if one was deleted before its czxid was read. Then none is left. */
   async #createAll(): Promise<readonly ContenderNode[] | undefined> {
     const plans = this.#plans
     const acl = this.#acl
@@ -153,7 +153,7 @@ export class ProtectedNodes {
     const created = await this.#zk.multi(creates, this.#pinned)
     // If the read fails, the nodes must be searched for.
     this.#unanswered++
-    // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). One czxid is that of all.
+    // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). All have the same czxid.
     const made = (czxid: bigint) => plans.map(({ queue }, index) => this.#node(queue, created[index]!.path, czxid))
     const nodes = made(0n)
     const first = await nodes[0]!.find()
@@ -174,7 +174,7 @@ export class ProtectedNodes {
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
-      // Servers may delete an empty container above meanwhile. Then this is repeated, too.
+      // Meanwhile servers may delete an empty container above. Then this is repeated, too.
       const make = ({ queue }: NodePlan) => {
         const making = (options: CallOptions) => queue.make(options)
         return ifMissing(making, this.#pinned, undefined)
@@ -189,7 +189,7 @@ export class ProtectedNodes {
     return undefined
   }
 
-  /** Called when no further create follows. Finds the nodes of an earlier create, which must not be left behind, or throws. */
+  /** Called when no further create follows. Finds the nodes of an earlier create, because they must be deleted, or throws. */
   async #foundAfterAll(final: unknown): Promise<ContenderNodes> {
     const found = this.#unanswered > 0 ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
@@ -203,8 +203,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * Finds the nodes of creates that were not answered, after a sync. If there are those of several creates, the younger ones are
-   * deleted, and so are those of a create of which one is gone. `isCertain` says that a committed request was answered before.
+   * Finds the nodes of creates that were not answered, after a sync. If it finds the nodes of several creates, it deletes the
+   * younger ones, and all nodes of a create that has lost one of them. `isCertain` says that a committed request was answered before.
    */
   async #find(isCertain = false): Promise<ContenderNodes | undefined> {
     const found = (await Promise.all(this.#plans.map(({ queue }) => this.#findIn(queue)))).flat()

@@ -12,7 +12,7 @@ import { pinnedTo, retry } from '../kernel/retry.ts'
 import type { Role } from './roles.ts'
 import { unwatch } from '../kernel/promises.ts'
 
-/** A queue, and what a contender is in it. */
+/** A queue, and the role of a contender in it. */
 export interface Entry {
   readonly queue: Queue
   readonly role: Role
@@ -21,9 +21,9 @@ export interface Entry {
 export interface QueuePositionOptions {
   /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
-  /** Called whenever the contender must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
+  /** Called whenever the contender must wait. `ahead` returns the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
-  /** Called when the oldest blocker was read, and must leave before the wait goes on. */
+  /** Called when the oldest blocker was read: it must leave before the wait can continue. */
   readonly onBlocked: () => void
   /** Throws if the contender is leaving. */
   readonly throwIfLeaving: () => void
@@ -41,8 +41,8 @@ export interface QueueHead<Grant> {
   readonly node: ContenderNode
   readonly grant: Grant | undefined
   /**
-   * The blocker whose event made it first: reads on another connection may still show it. undefined if a list showed that
-   * there is none.
+   * The blocker whose removal made this contender first: reads on another connection may still show that blocker. undefined if a
+   * list showed that there is no blocker.
    */
   readonly last: ContenderName | undefined
 }
@@ -53,8 +53,8 @@ type NextStep<Grant> =
   | { readonly name: 'behind'; readonly blockers: readonly ContenderName[]; readonly rest: Rest }
 
 /**
- * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, it is computed at once whether
- * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB. `blocker` is the position of the
+ * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, whether this contender comes
+ * next is computed at once. So the list is not kept: 500 waiters would keep 500 lists of 30 KB. `blocker` is the position of the
  * blocker, if that is a contender of this session.
  */
 type Rest =
@@ -70,9 +70,9 @@ interface Waiting {
 /**
  * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.)
  *
- * They save a list when a contender waits behind another contender of its own session. If that one was next, nobody was ahead of
- * it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session takes six
- * requests in place of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
+ * They save a list when a contender waits behind another contender of its own session. If that contender was next, nobody was
+ * ahead of it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session
+ * takes six requests instead of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
  */
 const ofSessions = new WeakMap<Session, Map<string, QueuePosition>>()
 
@@ -111,7 +111,7 @@ export class QueuePosition {
     return this.#ahead && this.#paths(this.#ahead)
   }
 
-  /** The oldest blocker; undefined before its node was read, and after a blocker has left. */
+  /** The oldest blocker; undefined until its node was read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#blocker && this.queue.info(this.#blocker.name, this.#blocker.node)
   }
@@ -132,8 +132,8 @@ export class QueuePosition {
   }
 
   /**
-   * Finds the contenders ahead of our node in the early list, if that shows the node, otherwise in a new one. Resolves with whether
-   * it was the early one. `isRepeated` says that the early list may show another node of that name.
+   * Finds the contenders ahead of our node in the early list, if that shows the node, otherwise in a new one. Resolves with
+   * whether the early list was used. `isRepeated` says that the early list may show another node of that name.
    */
   async join(node: ContenderNode, isRepeated: boolean): Promise<boolean> {
     this.queue.tellExhausted(node.name)
@@ -149,12 +149,12 @@ export class QueuePosition {
     const ahead = this.#predecessors.ahead(list)
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
-    // Only in such a queue it is of use to others (`#nextStep`). There every contender leaves; that of a downgraded writer does not.
+    // Only such a queue uses it (`#nextStep`), and only there is `leave` sure to be called: a downgraded writer does not call it.
     if (this.role.trustsOwnSession && !this.#isLeft) this.#positionsOfSession.set(node.path, this)
     return isShown
   }
 
-  /** Whether it has no blocker, as far as is known. If the contenders ahead only get fewer, this then stays so. */
+  /** Whether it has no blocker, as far as is known. As long as contenders ahead can only leave, this stays true. */
   get isNext(): boolean {
     return this.#isNext
   }
@@ -164,8 +164,8 @@ export class QueuePosition {
   }
 
   /**
-   * Watches the blockers until one is gone, and looks `again`, until there is none. `entering` resolves behind `join`, with the
-   * grant for the case that there is none.
+   * Watches the blockers until one is gone, and looks `again`, until there is none. `entering` resolves after `join`, with the
+   * grant if there is no blocker.
    */
   async reachFront<Grant, T>(
     entering: Promise<Grant | undefined>,
@@ -180,7 +180,7 @@ export class QueuePosition {
       const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
       this.#ahead = this.#ahead?.without(gone)
-      // A contender that was next had no other one ahead of it, and none can come between it and us.
+      // A contender that was next had no other contender ahead of it, and none can come between it and us.
       this.#isNext =
         rest.name === 'known' ? rest.isNext || rest.blocker?.isNext === true : this.#isLast(rest.ahead.without(gone))
       if (this.#isNext) return await arrived({ node, grant: undefined, last: gone })

@@ -1,5 +1,5 @@
-// One that waits for permits. It queues below `locks`, in Curator's mutex. When it is first it waits until `leases` has room,
-// and takes its permits with one transaction:
+// A contender that waits for permits. It queues below `locks`, in Curator's mutex. When it is first it waits until `leases` has
+// room, and takes its permits with one transaction:
 //
 //     delete   its own node in `locks`
 //     check    the version of the stored number of permits
@@ -7,12 +7,11 @@
 //
 // No grant exceeds the number that is stored when it is committed:
 //
-// 1. Only the first in `locks` adds to `leases`: a contender of this library in the transaction that deletes its node, one of
-//    Curator while it has the mutex. So when the last one before us had left `locks`, all before us had added their nodes.
-// 2. We list `leases` behind a read that shows that the last one has left. A session never reads an older state after a newer
-//    one, so this list has all of them. An event alone is not enough: another connection may lead to a server that has not
-//    seen it yet, and the list of that server may lack the leases of those before us. Then we wait for a commit, and list
-//    again.
+// 1. Only the first in `locks` adds to `leases`: a contender of this library does so in the transaction that deletes its node, a
+//    Curator contender while it has the mutex. So when the last one before us had left `locks`, all before us had added their nodes.
+// 2. We list `leases` after a read that shows that the last one has left. A session never reads an older state after a newer one,
+//    so this list has all of them. An event alone is not enough: another connection may lead to a server that has not seen it
+//    yet, and the list of that server may lack the leases of those before us. Then we wait for a commit, and list again.
 // 3. After this list no other contender adds while our node exists. The transaction fails if our node does not exist. So there
 //    are at most as many nodes as in our list, however old the list is. The check fails if the stored number has changed since
 //    we compared it with the list.
@@ -65,11 +64,11 @@ export class PermitContender implements Competitor {
   readonly #pinned: ReturnType<typeof pinnedTo>
   /** The blocker that reads may still show: see `QueueHead.last`. */
   #last: ContenderName | undefined
-  /** The uuid of nodes in `leases` that a transaction may have made. */
+  /** The uuid of nodes in `leases` that a transaction may have created. */
   #uuid: string | undefined
   #nodes: ContenderNodes | undefined
   readonly #watches = new Set<Watched>()
-  /** The nodes in `leases` that left no room, and one of them. */
+  /** The nodes in `leases` when there was no room; `#holder` is the holder of one of them. */
   #holders: readonly string[] | undefined
   #holder: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
@@ -86,7 +85,7 @@ export class PermitContender implements Competitor {
     this.#pinned = pinnedTo(this.session)
   }
 
-  /** Those that wait before it; for the first in line those that have permits. */
+  /** The contenders that wait before it; for the first in line, the holders of permits. */
   get ahead(): readonly string[] | undefined {
     return this.#holders ?? this.#contender.ahead
   }
@@ -128,7 +127,7 @@ export class PermitContender implements Competitor {
 
   // --- the first in line ----------------------------------------------------------------------------------------
 
-  /** undefined if there is no room. */
+  /** The result is undefined if there is no room. */
   async #takeIfFree(node: ContenderNode): Promise<Grant | undefined> {
     for (;;) {
       const view = await this.#look()
@@ -140,7 +139,7 @@ export class PermitContender implements Competitor {
     }
   }
 
-  /** Reads what decides: the list is one that has the permits of all contenders before this one. */
+  /** Reads what the decision depends on. The list is sure to have the permits of all contenders before this one. */
   async #look(): Promise<View> {
     for (;;) {
       const last = this.#last
@@ -152,12 +151,12 @@ export class PermitContender implements Competitor {
         touchFor(this.#zk, this.session, this.#options),
       ])
       if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session, this.#wanted.count))) }
-      // This server is behind the one that sent the event. Behind a commit all reads are later than that.
+      // This server lags behind the one that sent the event. After a commit, all reads are later than that event.
       await this.#contender.confirm()
     }
   }
 
-  /** Whether a read shows that it is gone. It is not repeated: the list must come after it. */
+  /** Whether a read shows that the contender is gone. The read is not repeated: the list must come after it. */
   async #isGone({ name }: ContenderName): Promise<boolean> {
     const reading = this.#zk.exists(this.#queue.pathOf(name), this.#pinned)
     return await reading.then(
@@ -166,7 +165,7 @@ export class PermitContender implements Competitor {
     )
   }
 
-  /** undefined if it was not possible, or is not known: then it must look again. */
+  /** undefined if the permits were not taken, or if that is not known: then the caller must look again. */
   async #take(node: ContenderNode, { names: taken, version, touch }: View): Promise<Grant | undefined> {
     this.#throwIfLeaving()
     const { data, acl } = this.#options
@@ -194,10 +193,10 @@ export class PermitContender implements Competitor {
     if (!KeeperError.is(error, 'NoNode', 'BadVersion', 'NodeExists')) {
       await throwUnlessTransient(this.#zk, error)
     } else if (error.code === 'NoNode' && error.index === 0) {
-      // Our node in `locks` is gone: by an earlier transaction without an answer, or by another client.
+      // Our node in `locks` is gone: an earlier transaction without an answer deleted it, or another client did.
       return await this.#found(node, await this.#leases.list(this.#pinned))
     } else if (error.code === 'NoNode' && error.index! > 1) {
-      // Servers delete the folder when it is empty, and the one above it, too.
+      // Servers delete the folder when it is empty, and also the one above it.
       const making = (options: CallOptions) =>
         retry(this.#zk, () => this.#zk.ensureContainer(this.#leases.path, options))
       await ifMissing(making, this.#pinned, undefined)
@@ -205,7 +204,7 @@ export class PermitContender implements Competitor {
     return undefined
   }
 
-  /** The grant by a transaction without an answer. */
+  /** The grant from a transaction without an answer. */
   async #found(node: ContenderNode, names: readonly string[]): Promise<Grant> {
     const nodes = await this.#leases.own(this.#ownIn(node, names), this.session)
     if (nodes.length < this.#wanted.count) throw new NodeVanished()
@@ -227,7 +226,7 @@ export class PermitContender implements Competitor {
     this.#throwIfLeaving()
     const permits = data && this.#stored.parse(data)?.permits
     const names = list?.children ?? []
-    // The number may have changed since the look. Then no event says so.
+    // The number may have changed since the look. Then no event reports it.
     if (permits !== undefined) checkRoom(this.#wanted, permits)
     const mustWait =
       permits !== undefined && !hasRoom(this.#wanted, names, permits) && this.#ownIn(node, names).length === 0
@@ -282,13 +281,13 @@ export class PermitContender implements Competitor {
       await deleteAll(this.#nodes)
       return await this.#contender.deleteLate()
     }
-    // Without this node no transaction of ours is executed any more. So what is there then is all there will be.
+    // Without this node no transaction of ours can be executed any more. So all our nodes in `leases` already exist.
     await this.#contender.leave()
     const nodes = this.#uuid === undefined ? [] : await this.#made(this.#uuid)
     await deleteAll(nodes)
   }
 
-  /** Empty if they have gone with the session. */
+  /** Empty if the nodes have gone with the session. */
   async #made(uuid: string): Promise<ContenderNode[]> {
     const made = await inCleanupSession(this.#zk, this.session, async (current) => {
       const names = await this.#leases.list(pinnedTo(current))
@@ -307,7 +306,7 @@ export function hasRoom({ count }: Wanted, names: readonly string[], permits: nu
   return names.length + count <= permits
 }
 
-/** With so few permits it would wait for ever, and all behind it, too. */
+/** With so few permits it would wait forever, and so would everyone behind it. */
 export function checkRoom({ stored, count }: Wanted, permits: number): void {
   if (count > permits) throw new RangeError(`count is ${count}, and ${stored.path} has only ${permits} permits`)
 }

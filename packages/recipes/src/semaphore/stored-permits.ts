@@ -14,7 +14,7 @@ export interface Permits {
   readonly version: number
 }
 
-/** What the node stores: `permits` is undefined if it has no data, as one that was made on the way to a child. */
+/** What the node stores: `permits` is undefined if it has no data, like a node that was created only as the parent of another. */
 interface Stored {
   readonly permits: number | undefined
   readonly version: number
@@ -26,9 +26,9 @@ const LENGTH = 4
 export class StoredPermits {
   readonly path: string
   readonly #zk: ZooKeeper
-  /** The number that its program expects; undefined if it follows whatever is stored. */
+  /** The number that this program expects; undefined if it follows whatever is stored. */
   readonly #expected: number | undefined
-  /** Whether `#expected` was what is stored, once. From then on it follows what is stored. */
+  /** Whether the stored number was once equal to `#expected`. From then on this object follows the stored number. */
   #isAgreed = false
 
   constructor(zk: ZooKeeper, path: string, expected: number | undefined) {
@@ -47,17 +47,17 @@ export class StoredPermits {
     return isSet(await this.#read(options))
   }
 
-  /** What this node stores; undefined if it is no number yet. */
+  /** What this node stores; undefined if that is not a number yet. */
   parse(node: NodeData): Permits | undefined {
     return isSet(this.#stored(node))
   }
 
   /**
-   * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ,
-   * unless they were the same before. A number below `count` is one that is stored now.
+   * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ, unless
+   * they were the same before. If it returns a number below `count`, that number is certain to be the one stored now.
    *
-   * A server that is behind may show what was stored before, and a leader that is cut off answers a sync at once. So the number
-   * behind an error is read behind a committed request.
+   * A server that lags may show what was stored before, and a leader that is cut off answers a sync at once. So before an error
+   * is thrown, the number is read after a committed request.
    */
   async agree(session: Session, count: number): Promise<Permits> {
     const { pinned } = SessionOptions.of(session)
@@ -84,9 +84,9 @@ export class StoredPermits {
   }
 
   /**
-   * Stores this number, also if it is stored already: what a server shows may be old. Of two at once the later one lasts. If an
-   * answer was lost and the node has changed since, the change was this one, or came after it: the number is not stored again.
-   * `sending` is called before each write.
+   * Stores this number, even if it seems to be stored already: what a server shows may be old. If two calls store a number at the
+   * same time, the later one wins. If an answer was lost and the node has changed since, the change was this one, or came after
+   * it: the number is not stored again. `sending` is called before each write.
    */
   async resize(permits: number, options: CallOptions, sending: () => void): Promise<void> {
     /** The version before a write whose outcome is not known. */
@@ -103,7 +103,7 @@ export class StoredPermits {
     this.#isAgreed = true
   }
 
-  /** Reads behind a sync. Both are sent in one segment. */
+  /** Reads after a sync. Both are sent in one segment. */
   async #readRecent(options: CallOptions): Promise<Stored | undefined> {
     const syncing = awaitedLater(retry(this.#zk, () => this.#zk.sync(this.path, options), options.signal))
     const stored = await this.#read(options)
@@ -122,7 +122,7 @@ export class StoredPermits {
     return { permits: data.length === 0 ? undefined : view(data).getInt32(0), version: stat.version }
   }
 
-  /** Compares and sets. `refused`: it was not done, since another client came first or a server was busy. */
+  /** Compares and sets. `refused`: nothing was stored, because another client came first or a server was busy. */
   async #write(
     stored: Stored | undefined,
     permits: number,
