@@ -12,7 +12,7 @@ export interface AcquireOptions extends HoldListeners {
   timeout?: number | undefined
   /** When it aborts, `acquire` rejects with its reason. What is already held stays held. */
   signal?: AbortSignal | undefined
-  /** Called whenever contenders are ahead: also after the call queued again, in a new session or because its node was deleted. */
+  /** Called whenever contenders are ahead, even when the call queues again, in a new session or because its node was deleted. */
   onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
@@ -47,20 +47,20 @@ export interface Acquirable<H extends Held> {
    */
   acquire(options?: AcquireOptions): Promise<H>
   /**
-   * Acquires without waiting in the queue. Resolves with undefined if another contender is in the way, even one that waits
+   * Acquires without waiting in the queue. Resolves with undefined if another contender blocks it, even if that contender waits
    * itself. Also resolves with undefined if answers take so long (a good part of T) that no lease is left. Rejects with
    * `RequestTimeout` if there is no answer in time. Without a grant it leaves nothing behind.
    *
-   * The server of this client may be behind the leader. Then it may still show a contender that has left. (It does not show a
-   * contender of this client whose `release` has resolved.) Call `sync` of the path first to see everything that was committed
-   * by then. When several clients try at once, at most one is granted an exclusive lock. If a holder leaves meanwhile, it is
-   * possible that none is granted.
+   * The server of this client may lag behind the leader. Then it may still show a contender that has left. (It does not show a
+   * contender of this client whose `release` has resolved.) Call `sync` of the path first to see everything that was committed by
+   * then. When several clients try at once, at most one is granted an exclusive lock. If a holder leaves meanwhile, possibly none
+   * is granted.
    */
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /**
    * Acquires, calls `body`, and releases. If `body` rejects, `run` rejects with the same error. Otherwise, if the lock was lost
    * before the body settled, it rejects with a `LockLostError` (see `onLost`). Otherwise, if the release failed, it rejects with
-   * that error. If the body itself releases or downgrades its hold, this is no loss. After a downgrade, the hold of the reader
+   * that error. If the body itself releases or downgrades its hold, this is not a loss. After a downgrade, the hold of the reader
    * stays until it is released.
    */
   run<T>(body: (held: H) => T | Promise<T>, options?: RunOptions): Promise<T>

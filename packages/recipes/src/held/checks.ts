@@ -38,7 +38,7 @@ interface AnyRecipeOptions extends HoldOptions {
   readonly reentrant?: boolean | undefined
 }
 
-/** The options of a call; those of a call that only reads, if no others are `known`. */
+/** The options of a call; the options of a call that only reads, if no others are `known`. */
 export function checkCall(
   name: string,
   options: RunOptions | CallOptions,

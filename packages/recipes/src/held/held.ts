@@ -111,7 +111,7 @@ export class Held implements AsyncDisposable {
    * every `await`, before you act.
    */
   isHeld(): boolean {
-    if (this.lease.remaining <= 0) this.lose('LeaseLost', this.#keeper.doubt)
+    if (this.lease.remaining <= 0) this.lose('LeaseLost', this.#keeper.lastFailure)
     return this.#loss === undefined
   }
 

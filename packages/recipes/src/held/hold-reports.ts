@@ -1,4 +1,4 @@
-// What is published and logged of a hold: only from `acquired` on, since a hold may be lost before the caller gets it.
+// What is published and logged about a hold: only from `acquired` on, since a hold may be lost before the caller gets it.
 import type { ZooKeeper } from '@zk/client'
 import type { Lease } from '../lease/lease.ts'
 import type { LossReason } from '../lease/loss-reason.ts'
@@ -8,7 +8,7 @@ import { downgraded, logLateRelease, report } from '../queue/diagnostics.ts'
 /** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */
 const LATE_RELEASE = 1_000
 
-/** What is reported of a hold. */
+/** What is reported about a hold. */
 interface ReportedHold {
   readonly lease: Lease
   leaseRemaining(): number

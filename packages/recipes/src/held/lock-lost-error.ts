@@ -31,7 +31,7 @@ export class LockLostError extends Error {
     setHidden<LockLostError>(this, { result })
   }
 
-  /** @internal The same loss with the stack of the present caller, and the result of the body of a `run`. */
+  /** @internal The same loss with the stack of the current caller, and the result of the body of a `run`. */
   with(result: unknown): LockLostError {
     const { reason, path, cause } = this
     return new LockLostError(reason, path, cause === undefined ? { result } : { cause, result })

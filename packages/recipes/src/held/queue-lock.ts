@@ -31,7 +31,7 @@ export interface Competitor extends Owner, Waiter {
   prepare(): void
   /** Waits in line. */
   compete(): Promise<Grant>
-  /** As `compete`, without waiting: undefined if it would have to wait. */
+  /** Like `compete`, without waiting: undefined if it would have to wait. */
   competeOnce(): Promise<Grant | undefined>
 }
 
@@ -172,12 +172,12 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return contender
   }
 
-  /** Makes what competes. */
+  /** Creates the contender. */
   protected makeContender(options: ContenderOptions): Competitor {
     return new Contender(this.#entries, options)
   }
 
-  /** Whether one that enters now would have to wait, as far as reads show. */
+  /** Whether a contender that enters now would have to wait, as far as reads show. */
   protected async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     const listings = this.#entries.map(({ queue }) => {
       const listing = () => ifMissing((asking) => queue.list(asking), options, undefined)
@@ -191,12 +191,12 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 }
 
-/** What is reported of a lock with one queue. */
+/** What is reported about a lock with one queue. */
 export function subjectOf({ queue: { zk, recipePath: path }, role: { kind } }: Entry): Subject {
   return { zk, path, kind: kind.name }
 }
 
-/** Binds the listener to the present async context (`AsyncLocalStorage`): connections are lost outside of it. */
+/** Binds the listener to the current async context (`AsyncLocalStorage`): connections are lost outside of it. */
 function inThisContext<Args extends unknown[]>(
   listener: ((...args: Args) => void) | undefined,
 ): ((...args: Args) => void) | undefined {

@@ -11,7 +11,7 @@ export function checkPlace(zk: unknown, path: string, because: string): void {
 
 export function checkClient(zk: unknown): void {
   if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
-  throw new TypeError('the first argument must be a client, as connect() resolves with')
+  throw new TypeError('the first argument must be a client, the result of connect()')
 }
 
 /** The options of a call that may be ended by a time or a signal. */

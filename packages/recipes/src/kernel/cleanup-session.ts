@@ -1,6 +1,6 @@
-// The session in which the nodes of a session are deleted. Usually that is the session itself. But the client may give a session up
-// before the ensemble ends it: at the local expiry, or when a server answers with another session. Its nodes then remain until
-// the ensemble ends it, so the client deletes them in its next session. This is safe, since their names have a uuid.
+// The session in which the nodes of a session are deleted. Usually that is the session itself. But the client may give up a
+// session before the ensemble ends it: at the local expiry, or when a server answers with another session. Its nodes then remain
+// until the ensemble ends it, so the client deletes them in its next session. This is safe, since their names have a uuid.
 import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
 

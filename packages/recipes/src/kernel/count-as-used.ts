@@ -3,8 +3,9 @@ import { settled } from './promises.ts'
 import { retry } from './retry.ts'
 
 /**
- * Lets servers delete these containers, which were made for nothing: they delete only those that had a child (`ContainerManager`).
- * One that comes and goes in a transaction is enough, and no other client sees it. `name` is that of the child.
+ * Lets servers delete these containers, which were created for nothing: they delete only containers that had a child
+ * (`ContainerManager`). A child that is created and deleted in one transaction is enough, and no other client sees it. `name` is
+ * the name of the child.
  */
 export async function countAsUsed(
   zk: ZooKeeper,
@@ -13,6 +14,6 @@ export async function countAsUsed(
   options: CallOptions,
 ): Promise<void> {
   const ops = containers.map((path) => `${path}/${name}`).flatMap((path) => [op.create(path), op.delete(path)])
-  // In vain if a client may not create there, or the session is over.
+  // This fails if the client may not create there, or if the session is over.
   await settled(retry(zk, () => zk.multi(ops, options)))
 }

@@ -1,8 +1,8 @@
 import { type CallOptions, type Created, type CreateOptions, type Data, KeeperError, type ZooKeeper } from '@zk/client'
 
 /**
- * Creates a node, and what is missing above it. Such a create of the client rejects with `NoNode` when its time is up before
- * the nodes above exist, for instance after the process stood still. It has not happened then, and is repeated.
+ * Creates a node, and what is missing above it. Such a create of the client rejects with `NoNode` when its time is up before the
+ * nodes above exist, for instance after the process was suspended. Then nothing was created, and the create is repeated.
  */
 export async function createWithParents(
   zk: ZooKeeper,

@@ -3,8 +3,8 @@ import { expecting, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
 
 /**
- * Settles as the call does, but resolves with `value` if the node does not exist. The call gets the given options, and one
- * more, by which a missing node is traced without an error.
+ * Settles as the call does, but resolves with `value` if the node does not exist. The call gets the given options, and one more,
+ * so that a missing node is traced without an error.
  */
 export async function ifMissing<Options extends CallOptions, Result, Value>(
   call: (options: Options) => Promise<Result>,

@@ -1,4 +1,4 @@
-// The end of a wait by a timeout or a signal, whichever comes first.
+// Ends a wait at a timeout or when a signal aborts, whichever comes first.
 import { type CallOptions, KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
 import { onAbort, pause, throwIfAborted } from '@zk/client/internal'
 
@@ -25,7 +25,7 @@ export class Limit {
   readonly #runtime: Runtime
   readonly #isLimited: boolean
   #reached: LimitReached | undefined
-  /** Reject the promises of `during` that wait. There is one, or two if a call that is limited pauses. */
+  /** Reject the pending promises of `during`. Usually there is one; two if a limited call pauses. */
   readonly #waiting: ((reached: LimitReached) => void)[] = []
   readonly #unlisten: readonly (() => void)[]
   readonly #cancelTimer: (() => void) | undefined
@@ -114,7 +114,7 @@ export function serverTimeout(op: string, path: string, after: number): Limits['
 
 /**
  * The limit of a call that waits for other clients, and for servers. With a timeout of 0 it leaves a session timeout for servers,
- * and none for others: `body` calls `mustWait` when it would have to wait for one. `late` makes the error.
+ * and none for other clients: `body` calls `mustWait` when it would have to wait for one. `late` makes the error.
  */
 export function withLimitForOthers<T>(
   { runtime, session }: ZooKeeper,
@@ -133,8 +133,9 @@ export function withLimitForOthers<T>(
 }
 
 /**
- * Settles as `call` does, which may make several requests, and none if the signal has aborted before. If they take too long in total, it rejects with `RequestTimeout`: with
- * `outcomeUnknown` if `sending` was called, which must be called before a request that may be executed after the end.
+ * Settles as `call` does, which may send several requests. If the signal has already aborted, none is sent. If they take too long
+ * in total, it rejects with `RequestTimeout`, and with `outcomeUnknown` if `sending` was called. Call `sending` before a request
+ * that may be executed after the end.
  */
 export async function within<T>(
   { zk, path }: { readonly zk: ZooKeeper; readonly path: string },

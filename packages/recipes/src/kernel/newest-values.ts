@@ -4,7 +4,7 @@ import { undefinedIfAborted } from './limit.ts'
 
 /** What is followed. */
 export interface Followed<Value> {
-  /** Resolves with a value that differs from the last, at once at the first call. */
+  /** Resolves with a value that differs from the last one; at the first call, at once. */
   next(): Promise<Value>
   /** Removes the watches, in the background: leaving does not wait for a silent server. */
   stop(): void

@@ -8,8 +8,8 @@
 //
 // Deleted until it is gone: an ephemeral node lives as long as its session, not as long as the work that needed it. A client may
 // keep its session for weeks, and the node of work that is over would block others all that time. So the delete is repeated until
-// it is confirmed, or a server has ended the session. If only the client has given the session up, the delete goes on in the next
-// session (`cleanupSessionOf`). If a server refuses the delete, it is repeated in the background each second.
+// it is confirmed, or a server has ended the session. If only the client has given up the session, the delete continues in the
+// next session (`cleanupSessionOf`). If a server refuses the delete, it is repeated in the background each second.
 import { type ACL, type Data, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { failuresOf, logWith, pause } from '@zk/client/internal'
 import { cleanupSessionOf, inCleanupSession } from './cleanup-session.ts'
@@ -56,8 +56,8 @@ export class OwnedNode {
   }
 
   /**
-   * Resolves when the node is gone. If a server refuses the delete, it rejects, but goes on in the background, and `orphaned` is
-   * called, since nobody may wait for the delete of a call that was aborted or timed out.
+   * Resolves when the node is gone. If a server refuses the delete, it rejects, but continues in the background, and `orphaned`
+   * is called, since nobody may wait for the delete of a call that was aborted or timed out.
    */
   async delete(): Promise<void> {
     try {
@@ -76,7 +76,7 @@ export class OwnedNode {
       await retry(this.zk, () => this.zk.delete(this.path, SessionOptions.of(session).bound))
     } catch (error) {
       if (KeeperError.is(error, 'NoNode')) return
-      // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
+      // From 3.6 on, servers check the rights first, so they answer NoAuth even if the node is gone.
       if (KeeperError.is(error, 'NoAuth') && !(await this.#exists(session))) return
       throw error
     }
@@ -87,7 +87,7 @@ export class OwnedNode {
     logWith(this.zk, 'error', 'a node cannot be deleted', () => ({ node: this.path, err: error }))
   }
 
-  /** What is the case while the session lives and the node cannot be deleted: part of a message. */
+  /** The consequence while the session lives and the node cannot be deleted: part of a message. */
   protected get consequence(): string {
     return 'the node stays for as long as the session lives'
   }
@@ -122,7 +122,7 @@ export class OwnedNode {
   }
 }
 
-/** Deletes the nodes of one session, several in one transaction if that is possible: then all leave at once. See `delete`. */
+/** Deletes the nodes of one session, several in one transaction if that is possible: then all are gone at once. See `delete`. */
 export function deleteAll(nodes: readonly OwnedNode[]): Promise<void> {
   const [only, other] = nodes
   if (only === undefined) return Promise.resolve()
@@ -135,7 +135,7 @@ async function deleteTogether({ zk, session }: OwnedNode, nodes: readonly OwnedN
     await inCleanupSession(zk, session, (current) => zk.multi(deleting, SessionOptions.of(current).bound))
     return
   } catch {
-    // One is gone, or the answer is lost: each by itself then.
+    // One of the nodes is gone, or the answer is lost. So each node is deleted on its own.
   }
   const failures = await failuresOf(nodes.map((node) => node.delete()))
   const first = failures.find((failure) => failure !== undefined)

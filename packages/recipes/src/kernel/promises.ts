@@ -1,12 +1,12 @@
-// What the recipes need of promises, each with a name.
+// What the recipes need from promises, each with a name.
 import type { Watched } from '@zk/client'
 
-/** Nobody awaits this promise: its failure is handled elsewhere, or is of no interest. */
+/** Nobody awaits this promise: its failure is handled elsewhere, or does not matter. */
 export function unawaited(promise: Promise<unknown>): void {
   promise.catch(() => {})
 }
 
-/** The promise itself. It is awaited only after another one, and its rejection until then is not an unhandled one. */
+/** Returns the promise. It is awaited only after another one, and until then its rejection does not count as unhandled. */
 export function awaitedLater<P extends Promise<unknown>>(promise: P): P {
   unawaited(promise)
   return promise

@@ -32,7 +32,7 @@ export async function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: A
 }
 
 /**
- * The codes after which a call is repeated only after a pause. `NotReadOnly` is one of them because a client at a read-only
+ * The codes after which a call is repeated only after a pause. `NotReadOnly` is one of them because a client on a read-only
  * server looks for a server that takes writes: an acquire waits until it is found.
  */
 const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
@@ -42,7 +42,7 @@ function mayBeRepeated(error: unknown): boolean {
   return isTransient(error) && !KeeperError.is(error, 'SessionExpired')
 }
 
-/** Does the same as `retry`, but goes on in the client's next session. The call must not be bound to a session. */
+/** Does the same as `retry`, but continues in the client's next session. The call must not be bound to a session. */
 export function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return inEachSession(zk, () => retry(zk, call, signal), { signal })
 }

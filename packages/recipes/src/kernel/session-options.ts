@@ -1,4 +1,4 @@
-// The options of the calls that recipes make in a session. They are made once for each session, because otherwise each call
+// The options of the calls that recipes make in a session. They are created once for each session, because otherwise each call
 // would allocate an object.
 import type { CallOptions, Session } from '@zk/client'
 import { expecting } from '@zk/client/internal'
@@ -22,7 +22,7 @@ export class SessionOptions {
     this.pinned = expecting({ session, repeatThrottled: false }, 'NoNode')
   }
 
-  /** Whether this object is one of the two that a `SessionOptions` has made. */
+  /** Whether this object belongs to a `SessionOptions`. */
   static has(options: CallOptions): boolean {
     const known = options.session && ofSessions.get(options.session)
     return known !== undefined && (options === known.pinned || options === known.bound)

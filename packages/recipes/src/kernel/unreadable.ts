@@ -1,12 +1,12 @@
-// Nodes that this client may not read. From 3.8.6 and 3.9.5 on servers do not even tell it that such a node exists: `exists` fails with
-// `NoAuth` (ZOOKEEPER-2590). Some releases send it no events of such a node.
+// Nodes that this client may not read. From 3.8.6 and 3.9.5 on servers do not even tell it that such a node exists: `exists`
+// fails with `NoAuth` (ZOOKEEPER-2590). Some releases do not send it events of such a node.
 import { type CallOptions, KeeperError, type Runtime, type Stat, type WatchedEvent } from '@zk/client'
 import { pause, wasAborted } from '@zk/client/internal'
 
 /** The pause before such a node is read again, in ms: its event may not come. */
 const LOOK_AGAIN = 2_000
 
-/** Stands in for its Stat. */
+/** Stands in for the Stat of such a node. */
 export const unknownStat: Stat = {
   czxid: 0n,
   mzxid: 0n,

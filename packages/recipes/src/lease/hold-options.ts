@@ -19,7 +19,7 @@ export interface HoldOptions {
   /**
    * The follower relay delay: the time in ms after which the leader has received every touch that a follower has answered. It
    * must be longer than half a tick, the interval at which the leader asks for touches. Behind an observer master it must be
-   * longer than a tick and two round trips. It must be at most half the session timeout.
+   * longer than a tick and two round trips. It must not exceed half the session timeout.
    * @default a third of the session timeout
    */
   followerRelayDelay?: number | undefined
@@ -30,7 +30,7 @@ export interface HoldOptions {
  * error is an uncaught exception.
  */
 export interface HoldListeners {
-  /** Called when the connection is lost. The hold goes on until its lease ends. Called again only after `onResumed`. */
+  /** Called when the connection is lost. The hold continues until its lease ends. Called again only after `onResumed`. */
   onSuspended?: ((suspension: Suspension) => void) | undefined
   /** Called when a suspended hold is confirmed again. */
   onResumed?: (() => void) | undefined
@@ -56,12 +56,12 @@ export function checkLease(options: HoldOptions, { shortestTimeout }: Session): 
   if (shortestTimeout === 0) {
     throw new TypeError(
       'no lease is possible in a session that was resumed without session.shortestTimeout, the smallest timeout it ever ' +
-        "had: resume it with all that zk.detach() gave, or hold while 'connected'",
+        "had: resume it with everything that zk.detach() returned, or hold while 'connected'",
     )
   }
   if (followerRelayDelay <= longest) return
   throw new RangeError(
-    `followerRelayDelay must not be above half the session timeout, ${longest} ms here, but is ${followerRelayDelay}`,
+    `followerRelayDelay must not exceed half the session timeout, ${longest} ms here, but is ${followerRelayDelay}`,
   )
 }
 

@@ -35,7 +35,7 @@ const ROUNDING = 1
 /** The keepers of each session, by chroot: a round checks nodes by their paths in a chroot. */
 const ofSessions = new WeakMap<Session, Map<string, LeaseKeeper>>()
 
-/** It exists as long as the session holds something under this chroot. */
+/** The keeper exists as long as the session holds something under this chroot. */
 export class LeaseKeeper {
   readonly #zk: ZooKeeper
   readonly #session: Session
@@ -45,7 +45,7 @@ export class LeaseKeeper {
   #connection: Connection | undefined
   #unlistenToConnection: (() => void) | undefined
   #round: Round = { name: 'none' }
-  #doubt: unknown
+  #lastFailure: unknown
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   static of(zk: ZooKeeper, session: Session): LeaseKeeper {
@@ -61,8 +61,8 @@ export class LeaseKeeper {
   }
 
   /** Why the last round failed, or why the connection was lost after it; undefined if all is well. */
-  get doubt(): unknown {
-    return this.#doubt
+  get lastFailure(): unknown {
+    return this.#lastFailure
   }
 
   /** From now on renews the lease of this holding, and notifies the holding of its loss: at once if it is already lost. */
@@ -74,7 +74,7 @@ export class LeaseKeeper {
     const now = this.#zk.runtime.now()
     if (connection === undefined) holding.suspended()
     else this.#listenTo(connection)
-    if (isConcerned(holding)) this.#confirmBy(now + (connection === undefined ? 0 : this.#pause(holding)))
+    if (needsConfirmation(holding)) this.#confirmBy(now + (connection === undefined ? 0 : this.#pause(holding)))
     if (holding.heldWhile === 'confirmed') this.#wakeAt(now + holding.lease.remaining)
   }
 
@@ -115,7 +115,7 @@ export class LeaseKeeper {
   }
 
   #disconnected(cause: unknown): void {
-    this.#doubt = cause
+    this.#lastFailure = cause
     for (const holding of this.#held) {
       if (holding.heldWhile === 'connected') holding.lose('Disconnected', cause)
       else holding.suspended()
@@ -127,35 +127,35 @@ export class LeaseKeeper {
   // --- confirmation -----------------------------------------------------------------------------------------------
 
   /** The holds that a round confirms. */
-  get #concerned(): Holding[] {
-    return [...this.#held].filter(isConcerned)
+  get #toConfirm(): Holding[] {
+    return [...this.#held].filter(needsConfirmation)
   }
 
-  get #concernsAny(): boolean {
-    for (const holding of this.#held) if (isConcerned(holding)) return true
+  get #mustConfirmAny(): boolean {
+    for (const holding of this.#held) if (needsConfirmation(holding)) return true
     return false
   }
 
   #confirmBy(at: number): void {
-    if (this.#round.name === 'running' || !this.#concernsAny) return
+    if (this.#round.name === 'running' || !this.#mustConfirmAny) return
     if (this.#round.name === 'due' && this.#round.at <= at) return
     this.#round = { name: 'due', at }
     this.#wakeAt(at)
   }
 
   async #confirm(): Promise<void> {
-    const followerRelayDelay = this.#concerned.reduce((longest, each) => Math.max(longest, each.followerRelayDelay), 0)
+    const followerRelayDelay = this.#toConfirm.reduce((longest, each) => Math.max(longest, each.followerRelayDelay), 0)
     // If a hold is added meanwhile and needs a longer delay, it waits for the next round.
-    const checked = () => this.#concerned.filter((each) => each.followerRelayDelay <= followerRelayDelay)
+    const checked = () => this.#toConfirm.filter((each) => each.followerRelayDelay <= followerRelayDelay)
     let nextBy = Infinity
     this.#round = { name: 'running' }
     try {
       const proof = await this.#renewal.prove(checked, followerRelayDelay)
-      if (proof !== undefined) this.#took(proof)
+      if (proof !== undefined) this.#apply(proof)
       // By then the leader will have received the touches of this round.
       nextBy = this.#zk.runtime.now() + this.#pause({ followerRelayDelay })
     } catch (error) {
-      this.#doubt = error
+      this.#lastFailure = error
       // If the session lives on, the error is an unusual one, and the next round may succeed.
       if (!this.#session.signal.aborted)
         nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
@@ -172,14 +172,14 @@ export class LeaseKeeper {
     const present = timestamp(this.#zk.runtime)
     let remaining = Infinity
     for (const holding of this.#held) {
-      if (isConcerned(holding)) remaining = Math.min(remaining, holding.lease.remainingAt(present))
+      if (needsConfirmation(holding)) remaining = Math.min(remaining, holding.lease.remainingAt(present))
     }
     return Math.max(leaseTimes.shortestPause(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
   }
 
-  #took({ touched, found, refused }: Proof<Holding>): void {
+  #apply({ touched, found, refused }: Proof<Holding>): void {
     const { connection } = this.#session
-    this.#doubt = undefined
+    this.#lastFailure = undefined
     if (connection !== undefined) this.#listenTo(connection)
     for (const { checked, cause } of refused) {
       if (cause.code === 'NoNode') checked.lose('NodeGone', cause)
@@ -198,16 +198,16 @@ export class LeaseKeeper {
     if (this.#timer !== undefined && this.#timer.at <= at) return
     this.#timer?.cancel()
     const { runtime } = this.#zk
-    this.#timer = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#awake()) }
+    this.#timer = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#onTimer()) }
   }
 
-  #awake(): void {
+  #onTimer(): void {
     this.#timer = undefined
     const now = this.#zk.runtime.now()
     let next = Infinity
     for (const holding of this.#held) {
       const { remaining } = holding.lease
-      if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)
+      if (remaining <= 0) holding.lose('LeaseLost', this.#lastFailure)
       else next = Math.min(next, now + remaining)
     }
     if (this.#round.name === 'due') {
@@ -220,11 +220,11 @@ export class LeaseKeeper {
 }
 
 /** Whether a round must confirm the hold: to renew its lease, or to end its suspension. */
-function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
+function needsConfirmation({ heldWhile, isSuspended }: Holding): boolean {
   return heldWhile === 'confirmed' || isSuspended
 }
 
-/** The reason for which all holds are lost when the session ends. */
+/** The reason why all holds are lost when the session ends. */
 export function endReason({ signal }: Session): LossReason {
   return KeeperError.is(signal.reason, 'SessionExpired') ? 'SessionExpired' : 'Closed'
 }

@@ -12,7 +12,7 @@ import { Relay, type RelayedTouch } from './relay.ts'
 import { SlowAnswers, type Slowness } from './slow-answers.ts'
 import { throwUnlessTransient, pinnedTo } from '../kernel/retry.ts'
 
-/** What a round checks: it is there if all of its nodes are. */
+/** What a round checks: it exists if all of its nodes do. */
 export interface Checked {
   readonly paths: readonly string[]
 }
@@ -43,7 +43,7 @@ type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 export class LeaseRenewal {
   readonly #zk: ZooKeeper
   readonly #session: Session
-  /** The longest transaction, in bytes. It is halved when servers do not accept it. */
+  /** The longest transaction, in bytes. This limit is halved when servers do not accept it. */
   #chunkSize = MULTI_SIZE
 
   constructor(zk: ZooKeeper, session: Session) {
@@ -135,7 +135,7 @@ export class LeaseRenewal {
   }
 }
 
-/** The one whose node the n-th check is of. */
+/** The entry that the n-th check belongs to. */
 function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
   let end = 0
   return chunk.find(({ paths }) => n < (end += paths.length))!
@@ -144,7 +144,7 @@ function ofCheck<C extends Checked>(chunk: readonly C[], n: number): C {
 /** If a lease was proven this many times, but each time too little of it was left, the contender queues again at the end. */
 const ATTEMPTS = 3
 
-/** Called when the proof of a lease begins, and, with its `Slowness`, each time that it was too late. */
+/** Called when the proof of a lease begins, and, with its `Slowness`, each time it was too late. */
 export type OnProving = (slowness?: Slowness) => void
 
 /**

@@ -2,7 +2,7 @@
 export type LossReason =
   /** the holder released it */
   | 'Released'
-  /** the holder downgraded it, and goes on as a reader */
+  /** the holder downgraded it, and continues as a reader */
   | 'Downgraded'
   /** the lease ended before the hold was confirmed again: from now on another contender may be granted */
   | 'LeaseLost'

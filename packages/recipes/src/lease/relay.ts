@@ -93,7 +93,7 @@ export class Relay {
   }
 }
 
-/** Like `knownTouch`, but if a sync must be answered first, it makes one; undefined if there is no lease. */
+/** Like `knownTouch`, but if a sync must be answered first, it sends one; undefined if there is no lease. */
 export async function touchFor(zk: ZooKeeper, session: Session, terms: HoldOptions): Promise<RelayedTouch | undefined> {
   if (!isLeased(terms)) return undefined
   return knownTouch(zk, session, terms) ?? (await Relay.of(session).sync(zk, followerRelayDelayOf(terms, session)))

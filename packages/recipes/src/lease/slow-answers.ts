@@ -4,7 +4,7 @@ import { NodeVanished } from '../kernel/sessions.ts'
 export interface Slowness {
   /** How long each of the three answers took on average: to the touches, to the sync, and to the check. */
   readonly answers: number
-  /** How long each may take on average. */
+  /** How long each answer may take on average. */
   readonly within: number
   /** The session timeout. */
   readonly T: number

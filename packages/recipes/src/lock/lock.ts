@@ -14,8 +14,8 @@ import { Reentrancy } from './reentrancy.ts'
 export interface ExclusiveLockOptions extends LockOptions {
   /**
    * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer run, as Curator's
-   * mutex does in one thread. Only the outermost run releases the lock. If an inner run goes on after the outer run has ended,
-   * it has lost the lock. A new `run` in a task that goes on after the outer run rejects with a `LockLostError`. With this
+   * mutex does in one thread. Only the outermost run releases the lock. If an inner run continues after the outer run has ended,
+   * it has lost the lock. A new `run` in a task that continues after the outer run rejects with a `LockLostError`. With this
    * option every promise of the program takes a little longer (`AsyncLocalStorage`).
    * @default false
    */
@@ -33,7 +33,7 @@ export interface ExclusiveLockOptions extends LockOptions {
  * again.
  */
 export class Lock implements Acquirable<Held> {
-  /** The path that was given: the parent of the contenders' nodes. */
+  /** The path passed to the constructor: the parent of the contenders' nodes. */
   readonly path: string
   readonly #queue: Queue
   readonly #queueLock: QueueLock

@@ -12,7 +12,7 @@ interface Run<H> {
 
 export class Reentrancy<H extends Held> {
   readonly #path: string
-  // Only locks with the option make it: from the first AsyncLocalStorage on, every promise of the program takes longer.
+  // Only locks with the option create it: from the first AsyncLocalStorage on, every promise of the program takes longer.
   readonly #runs = new AsyncLocalStorage<Run<H>>()
 
   constructor(path: string) {

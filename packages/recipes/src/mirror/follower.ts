@@ -40,7 +40,7 @@ export class Follower {
   /** When it became stale, in ms since the epoch; undefined while it is not. */
   #staleSince: number | undefined
   /** Numbers the attempts to make the content whole: only the latest counts. */
-  #settling = 0
+  #settleAttempt = 0
   /** The calls that wait until the content is whole. */
   readonly #awaitingWhole = new Set<() => void>()
   /** Called whenever the content becomes whole. */
@@ -189,14 +189,14 @@ export class Follower {
   }
 
   #stale(): void {
-    this.#settling++
+    this.#settleAttempt++
     this.#staleSince ??= this.#zk.runtime.wallNow()
   }
 
   #settle(): void {
-    const settling = ++this.#settling
+    const attempt = ++this.#settleAttempt
     this.#epochs.barrier(() => {
-      if (settling !== this.#settling) return
+      if (attempt !== this.#settleAttempt) return
       this.#staleSince = undefined
       this.#becameWhole()
       for (const look of this.#awaitingWhole) look()

@@ -14,19 +14,19 @@ import { within } from '../kernel/limit.ts'
 const roles = { exclusive, read: reader, write: writer } as const satisfies Record<string, Role>
 
 /**
- * Several locks as one: all of them are acquired, or none, and two that overlap never wait for each other, whatever the order of
- * their paths. Each path is that of a `Lock`, or of a `SharedLock`, and both stand in one line with it.
+ * Several locks as one: all of them are acquired, or none, and two `MultiLock`s that overlap never wait for each other, whatever
+ * the order of their paths. Each path is the path of a `Lock` or a `SharedLock`, and shares one line with it.
  *
  *     const transfer = new MultiLock(zk, ['/locks/account/7', '/locks/account/4'])
  *     await transfer.run(async (held) => { … })
  *
- * It waits in all lines at the same time. In a line in which it is first, all behind it wait until it has the other locks,
- * too. A program that takes plain locks of these paths one by one may still wait for it, and it for that program.
+ * It waits in all lines at the same time. In a line in which it is first, all contenders behind it wait until it has the other
+ * locks, too. A program that takes plain locks of these paths one by one may still deadlock with it.
  *
- * The nodes are made in one transaction, so together they must fit into a request: 1 to 100 paths.
+ * The nodes are created in one transaction, so together they must fit into a request: 1 to 100 paths.
  */
 export class MultiLock implements Acquirable<MultiHeld> {
-  /** The paths that were given, in their order. */
+  /** The paths passed to the constructor, in their order. */
   readonly paths: readonly string[]
   readonly #queues: readonly Queue[]
   readonly #queueLock: QueueLock<MultiHeld>
@@ -54,7 +54,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
     return this.#queueLock.acquire(options)
   }
 
-  /** See `Acquirable`. It resolves with undefined if another contender is in the way on any of the paths. */
+  /** See `Acquirable`. It resolves with undefined if another contender blocks it on any of the paths. */
   tryAcquire(options?: TryAcquireOptions): Promise<MultiHeld | undefined> {
     return this.#queueLock.tryAcquire(options)
   }
@@ -64,7 +64,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
     return this.#queueLock.run(body, options)
   }
 
-  /** All contenders of all paths, those of one path after those of the other, oldest first in each. */
+  /** All contenders of all paths, one path after the other, oldest first in each. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
     const [{ zk }] = this.#queues as [Queue]

@@ -1,17 +1,17 @@
 // The paths of a `MultiLock`, as its program gives them.
 import { validatePath } from '@zk/client'
 
-/** One lock of a `MultiLock`: the path of a `Lock`, or the side of a `SharedLock` that is taken. */
+/** One lock of a `MultiLock`: the path of a `Lock`, or one side of a `SharedLock`. */
 export type MultiLockPath = string | { readonly path: string; readonly mode: 'read' | 'write' }
 
-/** Each is a node of its own, and all are made and deleted in one transaction. */
+/** Each path needs a node, and all nodes are created and deleted in one transaction. */
 const MOST_PATHS = 100
 
 export function pathOf(each: MultiLockPath): string {
   return typeof each === 'string' ? each : each.path
 }
 
-/** A line of one path may not be a node in the line of another. */
+/** A path must not lie below another one: it could be a contender's node there. */
 export function checkPaths(paths: unknown): asserts paths is readonly MultiLockPath[] {
   if (!Array.isArray(paths)) throw new TypeError("paths must be an array: new MultiLock(zk, ['/locks/a', '/locks/b'])")
   if (paths.length === 0 || paths.length > MOST_PATHS) {
@@ -24,7 +24,7 @@ export function checkPaths(paths: unknown): asserts paths is readonly MultiLockP
     if (next === undefined || !next.startsWith(path)) continue
     const [one, other] = [path.slice(0, -1), next.slice(0, -1)]
     throw new TypeError(
-      one === other ? `paths has ${one} twice` : `${other} lies in ${one}: paths must not lie in each other`,
+      one === other ? `paths has ${one} twice` : `${other} is below ${one}: no path may be below another`,
     )
   }
 }

@@ -1,4 +1,4 @@
-// The kinds of contenders that queue together on a path. What all lists need of them is computed once.
+// The kinds of contenders that queue together on a path. What all lists need from them is computed once.
 import { type ContenderName, type Kind, parseName } from './names.ts'
 
 const utf8 = new TextEncoder()
@@ -21,7 +21,7 @@ export class ContenderKinds {
     this.areAlike = kinds.some(endsAs)
   }
 
-  /** The parts of a name; undefined if it is no contender of these kinds. */
+  /** The parts of a name; undefined if it is not a contender of these kinds. */
   parse(name: string): ContenderName | undefined {
     return parseName(name, this.kinds)
   }

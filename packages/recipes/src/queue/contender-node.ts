@@ -7,12 +7,12 @@ import type { ContenderName } from './names.ts'
 /** The parent of contenders' nodes: a `Queue` is one. */
 export interface Folder {
   readonly zk: ZooKeeper
-  /** The path that users know: that of the recipe. */
+  /** The path that users know: the path of the recipe. */
   readonly recipePath: string
   pathOf(name: string): string
 }
 
-/** All nodes of a grant, made by one transaction. Usually it has one. */
+/** All nodes of a grant, created by one transaction. Usually there is one. */
 export type ContenderNodes = readonly [ContenderNode, ...ContenderNode[]]
 
 export class ContenderNode extends OwnedNode {

@@ -1,5 +1,5 @@
-// The messages that recipes publish by `node:diagnostics_channel` and log with the client's logger. If there is no subscriber
-// and no logger, no message is made.
+// The messages that recipes publish on `node:diagnostics_channel` and log with the client's logger. If there is no subscriber and
+// no logger, no message is made.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
@@ -8,7 +8,7 @@ import type { Slowness } from '../lease/slow-answers.ts'
 
 /** The fields of all messages. */
 interface Contention {
-  /** The path of the lock or the election; those of a `MultiLock` with commas between them. */
+  /** The path of the lock or the election; all paths of a `MultiLock`, with commas between them. */
   readonly path: string
   /** `lock`, `latch`, `read`, `write`, `semaphore` or `multi`. */
   readonly kind: string
@@ -70,7 +70,7 @@ const lines = {
   'zk:orphan': ['error', 'has left a node that cannot be deleted'],
   'zk:queued': ['debug', 'queued'],
   'zk:acquired': ['info', 'acquired'],
-  'zk:suspended': ['warn', 'suspended: the connection is lost, it is held on'],
+  'zk:suspended': ['warn', 'suspended: the connection is lost, it is still held'],
   'zk:resumed': ['info', 'resumed: it is confirmed again'],
   'zk:released': ['info', 'released'],
   'zk:lost': ['error', 'lost'],
@@ -78,10 +78,10 @@ const lines = {
 
 const channels = new Map(Object.keys(lines).map((name) => [name, channel(name)]))
 
-/** The line for `zk:lost` if the holder itself has downgraded the hold, which is no reason for an alert. */
+/** The line for `zk:lost` if the holder itself has downgraded the hold, which is not a reason for an alert. */
 export const downgraded: Line = ['info', 'downgraded']
 
-/** Publishes a message on its channel, and logs it with the client's logger in this line. `kind` is a field of the message. */
+/** Publishes a message on its channel, and logs it with the client's logger as this line. `kind` is a field of the message. */
 export function report<Name extends keyof RecipeMessages>(
   zk: ZooKeeper,
   name: Name,

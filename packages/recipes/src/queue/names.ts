@@ -1,6 +1,6 @@
-// Names of contenders: `_c_<uuid>-lock-0000000007`. They are those of Curator, byte for byte, so that JVM and Go processes can
-// queue on the same path. By the uuid a client finds its node if the create was not answered. The digits are the counter of
-// the parent, which the server appends.
+// Names of contenders: `_c_<uuid>-lock-0000000007`. They are Curator's names, byte for byte, so that JVM and Go processes can
+// queue on the same path. The uuid lets a client find its node if the create was not answered. The digits are the counter of the
+// parent, which the server appends.
 
 /** The kind of a contender. Every recipe has kinds of its own: see `Role`. */
 export interface Kind {
@@ -15,7 +15,7 @@ export interface ContenderName {
   readonly name: string
   readonly uuid: string
   readonly kind: Kind
-  /** The parent's counter when the node was made. */
+  /** The parent's counter when the node was created. */
   readonly sequence: number
 }
 
@@ -31,7 +31,7 @@ export function namePrefix({ marker }: Kind, uuid: string): string {
   return `_c_${uuid}-${marker}`
 }
 
-/** The parts of a name; undefined if it is no contender of one of these kinds. */
+/** The parts of a name; undefined if it is not a contender of one of these kinds. */
 export function parseName(name: string, kinds: readonly Kind[]): ContenderName | undefined {
   const uuid = WITH_DASHES.test(name) ? name.slice(UUID_START, UUID_END) : NAME.exec(name)?.[1]
   if (uuid === undefined) return undefined
@@ -41,9 +41,9 @@ export function parseName(name: string, kinds: readonly Kind[]): ContenderName |
 }
 
 /**
- * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the
- * contender's node, and its uuid without dashes. If numbers do not give the order, the missing dashes show that this node has
- * the place of an older one.
+ * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the contender's
+ * node, and its uuid without dashes. If numbers do not give the order, the missing dashes show that this node has the place of an
+ * older node.
  */
 export function successorName({ name, uuid, kind, sequence }: ContenderName): ContenderName {
   const { successor } = kind

@@ -4,7 +4,7 @@ import { ifMissing } from '../kernel/if-missing.ts'
 import { pinnedTo, retry } from '../kernel/retry.ts'
 import { unawaited, unwatch } from '../kernel/promises.ts'
 
-/** The time in ms to the watches. So shorter holds need none. */
+/** The time in ms until the watches are set. So shorter holds need none. */
 const WATCHED_AFTER = 50
 
 export class OwnNodesWatch {
@@ -14,13 +14,13 @@ export class OwnNodesWatch {
   readonly #watches = new Map<string, Watched>()
   #stopped = false
 
-  /** Calls `onGone` when the first of these nodes is gone, unless it is stopped before. */
+  /** Calls `onGone` when the first of these nodes is gone, unless the watch is stopped before. */
   constructor(zk: ZooKeeper, session: Session, paths: readonly string[], onGone: () => void) {
     this.#zk = zk
     this.#session = session
     this.#cancelTimer = zk.runtime.setTimer(WATCHED_AFTER, () => {
       for (const path of paths) {
-        // After an error that is not repeated no watch is possible: the session is over, or the right to read was removed.
+        // After an error that `retry` does not repeat, no watch is possible: the session is over, or the right to read was removed.
         unawaited(this.#untilGone(path, onGone))
       }
     })
@@ -40,7 +40,7 @@ export class OwnNodesWatch {
       if (watch === undefined) break
       this.#watches.set(path, watch)
       if (this.#stopped) return this.stop()
-      // An operator may have made a node of that name in place of ours, from a backup for instance. Checks of the path do not show it.
+      // An operator may have created a node of that name in place of ours, from a backup for instance. Checks of the path do not show it.
       if (watch.stat.ephemeralOwner !== this.#session.id) break
       const event = await watch.changed
       if (event.type === 'SessionEnded') return

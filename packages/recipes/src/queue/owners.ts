@@ -1,5 +1,5 @@
-// The contenders of each client, by session. When the client has given a session up, the ensemble may keep the nodes of that
-// session for longer. A contender in the next session waits until those in its own queues are deleted: otherwise it would
+// The contenders of each client, by session. When the client has given up a session, the ensemble may keep the nodes of that
+// session for longer. A contender in the next session waits until the nodes in its own queues are deleted: otherwise it would
 // wait for nodes of its own client.
 import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
@@ -8,7 +8,7 @@ import { memoized } from '../kernel/memoized.ts'
 /** An object that owns nodes, and deletes them. */
 export interface Owner {
   readonly session: Session
-  /** Deletes its nodes: see `OwnedNode.delete`. Goes on in the background until that is confirmed. Idempotent. */
+  /** Deletes its nodes: see `OwnedNode.delete`. Continues in the background until that is confirmed. Idempotent. */
   leave(): Promise<void>
 }
 

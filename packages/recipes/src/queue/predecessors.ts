@@ -1,5 +1,5 @@
-// The contenders ahead of a contender. The first list that shows its own node shows all of them, because later nodes come
-// behind it. The exception is a successor (`successorName`), a new node that takes an earlier place.
+// The contenders ahead of a contender. The first list that shows its own node shows all of them, because later nodes queue behind
+// it. The exception is a successor (`successorName`), a new node that takes an earlier place.
 import type { CallOptions } from '@zk/client'
 import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
 import type { ContenderNode } from './contender-node.ts'
@@ -19,7 +19,7 @@ export class Predecessors {
     return new Predecessors(own, (list) => list.below(own.sequence))
   }
 
-  /** For a list in which they do not. Every other node in it is read for its czxid. */
+  /** For a list in which numbers do not give the order. Every other node in it is read for its czxid. */
   static async byCreation(
     queue: Queue,
     own: ContenderNode,

@@ -30,8 +30,8 @@ export interface ContenderInfo {
   /** When its node was created, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /**
-   * The czxid of its node, which is greater than that of every older node of the path. After a downgrade the hold of the reader
-   * has another token, the czxid of the writer's node.
+   * The czxid of its node, which is greater than the czxid of every older node of the path. After a downgrade the hold of the
+   * reader has another token, the czxid of the writer's node.
    */
   readonly fencingToken: bigint
 }
@@ -48,7 +48,7 @@ export class Queue {
   readonly zk: ZooKeeper
   /** The parent of the contenders' nodes. */
   readonly path: string
-  /** The path that users know: that of the recipe. */
+  /** The path that users know: the path of the recipe. */
   readonly recipePath: string
   readonly #contenderKinds: ContenderKinds
   #hasReportedExhaustion = false
@@ -64,7 +64,7 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
-  /** Makes the path, and what is missing above it: servers delete containers that are empty. */
+  /** Creates the path, and what is missing above it: servers delete empty containers. */
   async make(options: CallOptions): Promise<void> {
     await retry(this.zk, () => this.zk.ensureContainer(this.path, options))
   }
@@ -74,7 +74,7 @@ export class Queue {
     return new ContenderList(await getChildNames(this.zk, this.path, options), this.#contenderKinds)
   }
 
-  /** The parts of a name; undefined if it is no contender of this queue. */
+  /** The parts of a name; undefined if it is not a contender of this queue. */
   parse(name: string): ContenderName | undefined {
     return this.#contenderKinds.parse(name)
   }
@@ -113,7 +113,7 @@ export class Queue {
     return numbered(present.sort((one, other) => (place(one) < place(other) ? -1 : 1)))
   }
 
-  /** If the number of this contender shows that the counter is used up, reports it, once. */
+  /** Reports, once, that the counter is used up, if the number of this contender shows it. */
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
     this.#hasReportedExhaustion = true
@@ -167,7 +167,7 @@ export function contenderInfo(path: string, kind: Kind, node: NodeData): Contend
   })
 }
 
-/** Sets the position of each of these objects, which nobody else has yet. Copying 100,000 of them would take half a second. */
+/** Sets the position of each of these objects, which no other code has yet. Copying 100,000 of them would take half a second. */
 export function numbered<Info extends ContenderInfo>(infos: (Info & { position: number })[]): Info[] {
   for (const [position, info] of infos.entries()) info.position = position
   return infos

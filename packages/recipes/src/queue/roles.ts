@@ -7,18 +7,18 @@ export interface Role {
   /** The kinds that queue together. */
   readonly kinds: readonly Kind[]
   /**
-   * The contenders ahead for which this one waits (its blockers), oldest first. If there are none it is granted. When one of
-   * them leaves, the list is read again. Return as few as possible: each that leaves wakes the contenders that watch it. For
-   * `n` permits there are no blockers while fewer than `n` contenders are ahead; otherwise the last `n` of them are blockers.
-   * If the last ones are enough, use `ahead.last`: then the names of the others are not parsed.
+   * The contenders ahead for which this one waits (its blockers), oldest first. If there are none it is granted. When one of them
+   * leaves, the list is read again. Return as few as possible: each blocker that leaves wakes the contenders that watch it. For
+   * `n` permits there are no blockers while fewer than `n` contenders are ahead; otherwise the last `n` of them are blockers. If
+   * the last ones are enough, use `ahead.last`: then the names of the others are not parsed.
    */
   blockers(ahead: Ahead): readonly ContenderName[]
   /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
   /**
-   * Whether it is next without a list if the blocker that has left was of its session and had no blocker itself. Only for a role
-   * whose contenders ahead only get fewer. Not for one that then reads what all those ahead have left behind: their events do not
-   * show that the next server has it (`spec/semaphore`). @default false
+   * Whether the contender is next, without a list, if the blocker that has left was of the same session and had no blocker
+   * itself. Only for a role whose contenders ahead can only leave. Not for a role that then reads what all contenders ahead have
+   * left behind: their events do not show that the next server has it (`spec/semaphore`). @default false
    */
   readonly trustsOwnSession?: boolean
 }

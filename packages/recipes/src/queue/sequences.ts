@@ -1,7 +1,7 @@
 // The numbers that servers append to names, and whether they give the order. A number is the counter of the parent. After
-// 2147483647 the counter is used up. From 3.6 on every later child gets 2147483647 (ZOOKEEPER-3249). Before 3.6 the numbers go
-// on at -2147483648. If the counter is used up while several creates are under way in the leader, any release may give negative
-// numbers.
+// 2147483647 the counter is used up. From 3.6 on every later child gets 2147483647 (ZOOKEEPER-3249). Before 3.6 the numbers
+// continue at -2147483648. If the counter is used up while several creates are under way in the leader, any release may give
+// negative numbers.
 import type { ContenderName } from './names.ts'
 
 const LAST = 2 ** 31 - 1

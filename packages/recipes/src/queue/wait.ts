@@ -13,19 +13,19 @@ export interface QueuePlace {
   readonly ahead: readonly string[]
 }
 
-/** What a wait knows of a contender. */
+/** What a wait knows about a contender. */
 export interface Waiter {
   readonly session: Session
-  /** The paths of the contenders ahead when last seen, oldest first; undefined where they are not known. */
+  /** The paths of the contenders ahead when last seen, oldest first; undefined if they are not known. */
   readonly ahead: readonly string[] | undefined
-  /** The contender that it waits for; undefined where that is not known. */
+  /** The contender that it waits for; undefined if that is not known. */
   readonly blocker: ContenderInfo | undefined
 }
 
 /** What is waited for, as it is reported. */
 export interface Subject {
   readonly zk: ZooKeeper
-  /** The path that users know; all of them if there are several. */
+  /** The path that users know; all paths if there are several. */
   readonly path: string
   /** See `RecipeMessages`. */
   readonly kind: string
@@ -52,7 +52,7 @@ export class Wait {
     this.#connection = subject.zk.session.connection
   }
 
-  /** `ahead` makes the paths of the contenders ahead, oldest first. */
+  /** `ahead` returns the paths of the contenders ahead, oldest first. */
   queued(contender: Waiter, ahead: () => readonly string[]): void {
     this.#contender = contender
     this.#proving = undefined

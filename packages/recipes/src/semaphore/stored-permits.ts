@@ -44,12 +44,12 @@ export class StoredPermits {
 
   /** What is stored; undefined if nothing is. */
   async read(options: CallOptions): Promise<Permits | undefined> {
-    return isSet(await this.#read(options))
+    return asPermits(await this.#read(options))
   }
 
   /** What this node stores; undefined if that is not a number yet. */
   parse(node: NodeData): Permits | undefined {
-    return isSet(this.#stored(node))
+    return asPermits(this.#stored(node))
   }
 
   /**
@@ -64,18 +64,18 @@ export class StoredPermits {
     let isCommitted = false
     for (let isRecent = !this.#isAgreed; ; isRecent = true) {
       const stored = await (isRecent && !isCommitted ? this.#readRecent(pinned) : this.#read(pinned))
-      const present = isSet(stored)
-      if (present === undefined && this.#expected !== undefined) {
+      const current = asPermits(stored)
+      if (current === undefined && this.#expected !== undefined) {
         await this.#write(stored, this.#expected, pinned)
         continue
       }
       const isExpected =
-        present !== undefined && (this.#isAgreed || present.permits === (this.#expected ?? present.permits))
-      if (isExpected && (isCommitted || present.permits >= count)) {
+        current !== undefined && (this.#isAgreed || current.permits === (this.#expected ?? current.permits))
+      if (isExpected && (isCommitted || current.permits >= count)) {
         this.#isAgreed = true
-        return present
+        return current
       }
-      if (isCommitted) throw new PermitsError(this.path, this.#expected, present?.permits)
+      if (isCommitted) throw new PermitsError(this.path, this.#expected, current?.permits)
       if (isRecent) {
         await afterCommit(this.#zk, this.path, pinned)
         isCommitted = true
@@ -146,6 +146,6 @@ function view({ buffer, byteOffset }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, LENGTH)
 }
 
-function isSet(stored: Stored | undefined): Permits | undefined {
+function asPermits(stored: Stored | undefined): Permits | undefined {
   return stored?.permits === undefined ? undefined : { permits: stored.permits, version: stored.version }
 }

@@ -24,7 +24,7 @@ import { WriteHeld } from './write-held.ts'
  * its token is below the token of any *write*.
  */
 export class SharedLock {
-  /** The path that was given: the parent of the contenders' nodes. */
+  /** The path passed to the constructor: the parent of the contenders' nodes. */
   readonly path: string
   /** The shared side: a reader waits for the writers ahead, not for readers. */
   readonly read: Acquirable<Held>

@@ -91,12 +91,12 @@ export class WriteHeld extends Held {
   }
 }
 
-/** Replaces the writer's node by the reader's node, in one transaction. */
+/** Replaces the writer's node with the reader's node, in one transaction. */
 class Downgrade implements Owner {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #writer: ContenderNode
-  /** The reader's node. Its token is the writer's: the czxid of the reader's node is above the tokens of contenders behind. */
+  /** The reader's node. Its token is the writer's: the czxid of the reader's node is greater than the tokens of contenders behind it. */
   readonly #node: ContenderNode
   readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<void> | undefined
@@ -121,7 +121,7 @@ class Downgrade implements Owner {
     }
   }
 
-  /** Deletes both nodes, or the one that exists. Goes on in the background until that is confirmed. */
+  /** Deletes both nodes, or the one that exists. Continues in the background until that is confirmed. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()

@@ -377,7 +377,7 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
     const ofLocks = lines.filter(([, message]) => message.startsWith('zk: lock'))
     expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
       'info zk: lock acquired',
-      'warn zk: lock suspended: the connection is lost, it is held on',
+      'warn zk: lock suspended: the connection is lost, it is still held',
       'error zk: lock lost',
     ])
     expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, kind: 'read', reason: 'LeaseLost' })

@@ -243,7 +243,7 @@ describe('MultiLock that cannot be right', () => {
     ['101 paths', Array.from({ length: 101 }, (_, index) => `/locks/${index}`), /1 to 100 paths, not 101/],
     ['a path twice', [A, B, A], /has \/locks\/a twice/],
     ['a path twice, in another mode', [A, { path: A, mode: 'read' }], /has \/locks\/a twice/],
-    ['a path in another', ['/locks/a-b', '/locks/a/x/y', A], /\/locks\/a\/x\/y lies in \/locks\/a:/],
+    ['a path in another', ['/locks/a-b', '/locks/a/x/y', A], /\/locks\/a\/x\/y is below \/locks\/a:/],
     ['a relative path', ['locks'], /locks/],
     ['the root', ['/'], /must not be '\/'/],
     ['an unknown mode', [{ path: A, mode: 'shared' }], /paths\[0\] must be/],
