@@ -3,7 +3,7 @@ import { branded, printable } from '@zk/client/internal'
 /** The brand by which `BarrierTimeoutError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/BarrierTimeoutError')
 
-/** The barrier did not open in time. What the call had made is given up. */
+/** The barrier did not open in time. The nodes that the call created are deleted. */
 export class BarrierTimeoutError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'BarrierTimeoutError'
@@ -11,7 +11,7 @@ export class BarrierTimeoutError extends Error {
   readonly [brand] = true
   /** The path of the barrier. */
   readonly path: string
-  /** The paths of the nodes that were there when last seen: those that have entered, or not yet left. */
+  /** The paths of the nodes that existed when last seen: members that have entered, or not yet left. */
   readonly present: readonly string[]
 
   constructor(path: string, timeout: number, missing: string, present: readonly string[]) {

@@ -29,7 +29,7 @@ export interface BarrierWaitOptions {
   /**
    * The longest wait in ms, counted from the call. Then the call rejects with a `BarrierTimeoutError`. With 0 it waits for no other
    * program, but up to the session timeout for servers.
-   * @default for ever
+   * @default forever
    */
   timeout?: number | undefined
   /** Ends the wait: the call rejects with its reason. */
@@ -40,7 +40,7 @@ const barrierOptions = ['acl']
 const waitOptions = ['timeout', 'signal']
 
 /**
- * Programs wait at a barrier while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's
+ * Programs wait at a barrier while its node exists. This is the barrier of ZooKeeper's recipe page, and Curator's
  * DistributedBarrier.
  *
  *     const barrier = new Barrier(zk, '/maintenance')
@@ -65,9 +65,9 @@ export class Barrier {
    * Closes the barrier: creates its node, which is persistent, and missing nodes above it as containers. It stays closed until
    * a program calls `remove`, even after this program has ended. If it is closed already, nothing happens.
    *
-   * It goes on after a lost connection. If an answer was lost, and the node is not there, it is made: even if another
-   * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and
-   * with `outcomeUnknown` if it may still happen.
+   * The call continues after a lost connection. If an answer was lost, and the node does not exist, it is created, even if
+   * another program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`,
+   * and with `outcomeUnknown` if it may still happen.
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('set', options, waitOptions)
@@ -110,7 +110,7 @@ export class Barrier {
     })
   }
 
-  /** Whether it is closed, as the server of this client has it. Call `zk.sync(path)` before it for a newer answer. */
+  /** Whether it is closed, according to the server of this client. Call `zk.sync(path)` first for a newer answer. */
   async isSet(options: CallOptions = {}): Promise<boolean> {
     try {
       return (await this.#zk.exists(this.path, options)) !== undefined
@@ -122,10 +122,10 @@ export class Barrier {
 
   /**
    * Resolves when the barrier is open: at once if it is open when the first request is executed, and otherwise when it is removed
-   * after that, even if another program closes it again at once. It goes on after a lost connection and after an expired session.
+   * after that, even if another program closes it again at once. The call continues after a lost connection and after an expired session.
    *
-   * If this client may not read the node, servers send no events of it. Then it looks every two seconds, and may miss that the
-   * barrier was opened and closed again in between.
+   * If this client may not read the node, servers send no events of it. Then the call looks every two seconds, and may miss that
+   * the barrier was opened and closed again in between.
    */
   async wait(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
@@ -140,7 +140,7 @@ export class Barrier {
   async #opened(limit: Limit, mustWait: () => void, signal: AbortSignal): Promise<void> {
     let first: Stat | undefined
     for (;;) {
-      const closed = await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
+      const closed = await this.#afterCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options), unwatch)
       if (closed === undefined) return
       const { read: watch } = closed
       try {
@@ -163,18 +163,19 @@ export class Barrier {
     return isReadable ? await changed : await eventIfSent(this.#zk.runtime, changed, signal)
   }
 
-  /** undefined if there is no node. */
+  /** Resolves with undefined if there is no node. */
   async #read(signal: AbortSignal): Promise<Stat | undefined> {
-    const closed = await this.#behindCheck(signal, (options) => this.#zk.exists(this.path, options))
+    const closed = await this.#afterCheck(signal, (options) => this.#zk.exists(this.path, options))
     if (closed === undefined) return undefined
     return closed.isReadable ? closed.read : (closed.read ?? unknownStat)
   }
 
   /**
-   * Reads behind a committed request, in its session: so all that was committed before the call is seen. Both are sent in one segment, so that hardly anything is committed between them.
-   * undefined if the request has found no node. What is read then is discarded.
+   * Reads after a committed request, in the same session: so all that was committed before the call is seen. Both are sent in one
+   * segment, so that hardly anything is committed between them. Resolves with undefined if the request has found no node. What is
+   * read then is discarded.
    */
-  async #behindCheck<T>(
+  async #afterCheck<T>(
     signal: AbortSignal,
     read: (options: CallOptions) => Promise<T>,
     discard: (unused: T) => void = () => {},
@@ -183,7 +184,7 @@ export class Barrier {
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
       const checking = committedCheck(zk, this.path, options)
-      // Of two calls the second one may be refused at once.
+      // The client may refuse the second of two calls at once.
       const reading = awaitedLater(read(options))
       try {
         await checking
@@ -209,7 +210,7 @@ export class Barrier {
 interface Read<T> {
   /** Returns undefined if the server has refused it. */
   readonly read: T | undefined
-  /** Whether this client may read the node. If not, servers of some releases send it no events. */
+  /** Whether this client may read the node. If not, servers of some releases do not send it events. */
   readonly isReadable: boolean
 }
 

@@ -7,7 +7,7 @@ export interface CounterState {
   readonly version: number
   /** It differs after the node was deleted and created again. */
   readonly czxid: bigint
-  /** How many programs write to it now: each has a child of the node. */
+  /** How many programs write to it now: each has a child node. */
   readonly writers: number
 }
 

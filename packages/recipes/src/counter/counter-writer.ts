@@ -1,4 +1,4 @@
-// Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
+// Writes the changes of one `Counter`. All changes that wait are combined into one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, throwIfAborted } from '@zk/client/internal'
 import { inEachSession } from '../kernel/sessions.ts'
@@ -19,8 +19,8 @@ interface Batch {
 }
 
 /**
- * How a write ended: it was applied, another program was faster, or no server has executed it and it must be made again.
- * `state` is the state after it; undefined if it is not known.
+ * How a write ended: it was applied, another program was faster, or no server has executed it and it must be repeated. `state` is
+ * the state after it; undefined if it is not known.
  */
 interface Written {
   readonly end: 'applied' | 'outrun' | 'refused'
@@ -50,7 +50,7 @@ export class CounterWriter {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** Its caller no longer waits. If it was sent it may still happen. */
+  /** The caller no longer waits. If the change was sent, it may still happen. */
   drop(change: Change): void {
     this.#waiting.delete(change)
   }
@@ -98,7 +98,7 @@ export class CounterWriter {
           const others = Math.max((written.state ?? state).writers, conflicts) - 1
           state = written.state
           if (others <= 0) continue
-          // Another program writes, too. A writer that goes on at once would always be ahead of those that must read first.
+          // Another program writes, too. A writer that continues at once would always be ahead of writers that must read first.
           const longest = others * (runtime.now() - began) * 2 ** conflicts
           await this.#pause(session, runtime.random() * Math.min(longest, LONGEST_PAUSE))
           state = undefined
@@ -118,14 +118,14 @@ export class CounterWriter {
     return pause(this.#zk.runtime, delay, signal, detaching, wake)
   }
 
-  /** The changes that wait, up to one that fails after others: it is tried again on their result. */
+  /** The changes that wait, up to a change that fails after others: it is tried again on their result. */
   #batch({ value, version, czxid }: CounterState): Batch | undefined {
     const entries: Batch['entries'][number][] = []
     for (const change of this.#waiting) {
       // What was written before the counter was deleted is gone with it.
       if (change.unconfirmed?.from.czxid !== czxid) change.unconfirmed = undefined
       if (change.unconfirmed !== undefined && change.unconfirmed.from.version !== version) {
-        // This write or another one. The node that would show which is gone.
+        // Either this write has changed the counter, or another one. The node that would show which is gone.
         this.#reject(change, change.unconfirmed.cause)
         continue
       }
@@ -140,7 +140,7 @@ export class CounterWriter {
     return entries.length === 0 ? undefined : { entries, value }
   }
 
-  /** Makes one write, and repeats it until it is known whether it has happened, or until no caller waits for it. */
+  /** Sends one write, and repeats it until it is known whether it has happened, or until no caller waits for it. */
   async #write(node: WriterNode, from: CounterState, { entries, value }: Batch): Promise<Written> {
     const id = String(++this.#writes)
     const certain = entries.map(({ change }) => change).filter(({ unconfirmed }) => unconfirmed === undefined)

@@ -10,8 +10,8 @@ import { withLimit } from '../kernel/limit.ts'
 /** The options of `Counter`. */
 export interface CounterOptions {
   /**
-   * The rights to the counter's node, if it is made, and to the nodes of writers below it. A writer needs READ, WRITE,
-   * CREATE and DELETE on the counter's node, a reader READ.
+   * The rights to the counter's node, if it is created, and to the nodes of writers below it. A writer needs READ, WRITE, CREATE
+   * and DELETE on the counter's node, a reader READ.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
@@ -38,8 +38,7 @@ const changeOptions = ['timeout', 'signal']
  *     const number = await counter.add(1n)
  *
  * A change happens once, even if its answer is lost. If that cannot be known, the call rejects with an error that has
- * `outcomeUnknown`. A missing node is 0n. The first change makes it as a persistent node, and what is missing above it as
- * containers.
+ * `outcomeUnknown`. A missing node is 0n. The first change creates it as a persistent node, and what is missing above it as containers.
  */
 export class Counter {
   /** The path of its node. */
@@ -57,8 +56,8 @@ export class Counter {
   }
 
   /**
-   * The value, as the server of this client has it: at least as new as what this client has seen in its session. Call
-   * `zk.sync(path)` before it for a newer one.
+   * The value, according to the server of this client: at least as new as what this client has seen in its session. Call
+   * `zk.sync(path)` first for a newer value.
    */
   async get(options: CallOptions = {}): Promise<bigint> {
     const node = await ifMissing((asking) => this.#zk.getData(this.path, asking), options, undefined)
@@ -66,11 +65,11 @@ export class Counter {
   }
 
   /**
-   * Adds `delta`, which may be negative, and resolves with the sum. Rejects with a `RangeError`, and sends nothing, if the
-   * sum is no value of a counter.
+   * Adds `delta`, which may be negative, and resolves with the sum. Rejects with a `RangeError`, and sends nothing, if the sum is
+   * out of range.
    *
-   * It goes on after a lost connection and after an expired session. It rejects with a `KeeperError` that has `outcomeUnknown`
-   * if it was sent, and the session ended, or the time was over, before an answer came.
+   * The call continues after a lost connection and after an expired session. It rejects with a `KeeperError` that has
+   * `outcomeUnknown` if the change was sent, and the session ended, or the time was up, before an answer came.
    */
   async add(delta: bigint, options: ChangeOptions = {}): Promise<bigint> {
     checkBigint('add takes', delta)
@@ -78,8 +77,8 @@ export class Counter {
   }
 
   /**
-   * Changes the value to what `change` makes of it, and resolves with that. `change` is called again when another program was
-   * faster. What it throws rejects the call, and nothing is written. Otherwise as `add`.
+   * Changes the value to the result of `change`, and resolves with that. `change` is called again when another program was
+   * faster. If it throws, the call rejects with that error, and nothing is written. Otherwise like `add`.
    */
   async update(change: (value: bigint) => bigint, options: ChangeOptions = {}): Promise<bigint> {
     if (typeof change !== 'function') throw new TypeError('update takes a function: update((value) => value * 2n)')

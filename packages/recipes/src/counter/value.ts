@@ -9,14 +9,14 @@ export function toBytes(value: bigint): Uint8Array {
   return bytes
 }
 
-/** An empty node counts as 0, as in Curator. Any other data is not a counter's, and is never overwritten. */
+/** An empty node counts as 0, as in Curator. Any other length means that the node is not a counter: it is never overwritten. */
 export function toValue(path: string, { byteLength, byteOffset, buffer }: Uint8Array): bigint {
   if (byteLength === 0) return 0n
   if (byteLength === 8) return new DataView(buffer, byteOffset).getBigInt64(0)
-  throw new TypeError(`${path} is no counter: its data has ${byteLength} bytes, and that of a counter has 8, or none`)
+  throw new TypeError(`${path} is not a counter: its data has ${byteLength} bytes, and a counter has 8, or none`)
 }
 
-/** What a change makes of the value. Throws if that is no value of a counter. */
+/** Checks the result of a change. Throws if it is not a possible value of a counter. */
 export function checked(path: string, value: unknown): bigint {
   checkBigint('the function of update must return', value)
   if (value >= LOWEST && value <= HIGHEST) return value

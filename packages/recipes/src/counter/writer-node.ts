@@ -1,5 +1,5 @@
 // The node that shows which writes of a program have happened. It is an ephemeral child of the counter's node, and every write
-// changes both in one transaction. So it also shows that the counter was not deleted and made again: a node with children
+// changes both in one transaction. So it also shows that the counter was not deleted and created again: a node with children
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
 import { OwnedNode } from '../kernel/owned-node.ts'
@@ -10,7 +10,7 @@ import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
 import { awaitedLater, settled } from '../kernel/promises.ts'
 
-/** In a request it stands for any version. A node has it after 2^32 - 1 writes. */
+/** In a request it matches any version. A node has it after 2^32 - 1 writes. */
 const ANY = -1
 
 const utf8 = new TextDecoder()
@@ -32,7 +32,7 @@ export class WriterNode {
     this.#pinned = pinnedTo(this.session)
   }
 
-  /** Makes it, and reads the counter behind it, in one segment. A missing counter is made. */
+  /** Creates the node, and then reads the counter, in one segment. A missing counter is created. */
   async create(): Promise<CounterState> {
     for (;;) {
       const creating = this.#node.create('', this.#acl)
@@ -75,13 +75,13 @@ export class WriterNode {
     const bytes = toBytes(value)
     const change = op.setData(this.#counter, bytes, { version })
     const note = op.setData(this.#node.path, id)
-    // No write may leave the counter with a version that none can ask for.
+    // No write may leave the counter with a version that no request can check.
     const again = version === ANY - 1 ? [op.setData(this.#counter, bytes)] : []
     const results = await this.#zk.multi([note, change, ...again], this.#pinned).catch(vanishedIfMissing)
     return stateOf(results.at(-1)!, value)
   }
 
-  /** Whether the write with this id has happened. No other was begun since. Rejects with `NodeVanished` if it is gone. */
+  /** Whether the write with this id has happened. No other write was begun since. Rejects with `NodeVanished` if the node is gone. */
   async shows(id: string): Promise<boolean> {
     const reading = () => this.#zk.getData(this.#node.path, this.#pinned)
     const { data } = await retry(this.#zk, reading).catch(vanishedIfMissing)

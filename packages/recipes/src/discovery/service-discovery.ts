@@ -27,7 +27,7 @@ export interface UnreadableInstance {
   readonly error: unknown
 }
 
-/** The nodes of the instances, and what becomes of those that cannot be read. */
+/** The nodes of the instances, and what happens to nodes that cannot be read. */
 export interface ServiceDiscoveryOptions {
   /** The rights to the instances' nodes. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
@@ -42,11 +42,11 @@ export interface ServiceDiscoveryOptions {
 export interface NewInstance extends InstanceDetails {
   /** The name of the service. */
   name: string
-  /** The id of the instance: one has it at a time. @default a UUID */
+  /** The id of the instance: one instance has it at a time. @default a UUID */
   id?: string | undefined
 }
 
-/** The limits of a registration. They are those of `Group.join`. */
+/** The limits of a registration, as for `Group.join`. */
 export interface RegisterOptions {
   /** The longest wait in ms, 0 or more, for servers and for an id that another instance has. @default twice the session timeout */
   timeout?: number | undefined
@@ -55,15 +55,15 @@ export interface RegisterOptions {
 }
 
 /**
- * Services and their instances, in the layout and the JSON of Curator's x-discovery: JVM services see those that are registered
- * here, and the other way round. The node of an instance is `<path>/<service>/<id>`.
+ * Services and their instances, in the layout and the JSON of Curator's x-discovery: JVM services see the instances that are
+ * registered here, and vice versa. The node of an instance is `<path>/<service>/<id>`.
  *
  *     const services = new ServiceDiscovery(zk, '/services')
  *     await using me = await services.register({ name: 'orders', address: '10.0.0.7', port: 8080 })
  *     for await (const instances of services.watch('orders', { signal })) { … }
  */
 export class ServiceDiscovery {
-  /** The path that was given: the parent of the services. */
+  /** The path passed to the constructor: the parent of the services. */
   readonly path: string
   readonly #zk: ZooKeeper
   readonly #options: ServiceDiscoveryOptions
@@ -79,7 +79,7 @@ export class ServiceDiscovery {
     this.#options = { ...options }
   }
 
-  /** Registers an instance, and keeps it registered, as `Group.join` does a member. It rejects as that does. */
+  /** Registers an instance, and keeps it registered, as `Group.join` does a member. It rejects like `join`. */
   async register(instance: NewInstance, options: RegisterOptions = {}): Promise<Registration> {
     checkCall('register', options)
     const { name, id = this.#zk.runtime.uuid(), ...details } = instance
@@ -115,7 +115,7 @@ export class ServiceDiscovery {
     return this.#read(folder, await listMembers(folder, options, this.#readings.notice))
   }
 
-  /** The instances of a service, now and whenever they change, until the signal aborts. It promises what `Group.members` does. */
+  /** The instances of a service, now and whenever they change, until the signal aborts. It makes the same promises as `Group.members`. */
   async *watch(
     name: string,
     options: Pick<CallOptions, 'signal'> = {},
@@ -138,7 +138,7 @@ export class ServiceDiscovery {
   #tellUnreadable({ path: node }: Member, error: unknown): void {
     reportUnreadable(this.#zk, { path: this.path, node, error })
     const { onUnreadable } = this.#options
-    // In a turn of its own: an error that it throws is uncaught, and stops no reading.
+    // In a turn of its own: an error that it throws is uncaught, and does not stop the reading.
     if (onUnreadable !== undefined) queueMicrotask(() => onUnreadable({ path: node, error }))
   }
 }
@@ -212,7 +212,7 @@ export class Registration implements AsyncDisposable {
     return this.#membership.path
   }
 
-  /** How it stands now: see `Membership.state`. */
+  /** The current state: see `Membership.state`. */
   get state(): MembershipState {
     return this.#membership.state
   }
@@ -227,7 +227,7 @@ export class Registration implements AsyncDisposable {
     return this.#membership.states(options)
   }
 
-  /** Changes the fields that are given, and leaves the others. It settles as `Membership.update` does. */
+  /** Changes the given fields, and leaves the others. It settles as `Membership.update` does. */
   async update(changes: InstanceDetails, options: UpdateOptions = {}): Promise<void> {
     const copied = copyOf(changes)
     const change = (before: Uint8Array): Uint8Array => {
@@ -249,7 +249,7 @@ export class Registration implements AsyncDisposable {
     await this.#membership.leave()
   }
 
-  /** As `leave`. */
+  /** Like `leave`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }

@@ -6,7 +6,7 @@
  */
 export type ServiceType = 'DYNAMIC' | 'STATIC' | 'PERMANENT' | 'DYNAMIC_SEQUENTIAL'
 
-/** What may be changed of an instance while it is registered. */
+/** The fields of an instance that may change while it is registered. */
 export interface InstanceDetails {
   /** Its host name or address. */
   address?: string | undefined
@@ -15,13 +15,13 @@ export interface InstanceDetails {
   /** Its port with TLS. */
   sslPort?: number | undefined
   /**
-   * A value for JSON. A JVM that reads an object finds its class in `@class`; without that it reads a `java.util.Map`. The
-   * JVM must build its ServiceDiscovery for such payloads.
+   * A value for JSON. A JVM that reads an object finds its class in `@class`; without that it reads a `java.util.Map`. The JVM
+   * must build its ServiceDiscovery for such payloads.
    */
   payload?: unknown
   /** A URI with fields in braces, such as `{scheme}://{address}:{port}`: see `uriOf`. */
   uriSpec?: string | undefined
-  /** Whether clients shall use it. Curator's ServiceProvider leaves out instances that are not enabled. @default true */
+  /** Whether clients should use it. Curator's ServiceProvider leaves out instances that are not enabled. @default true */
   enabled?: boolean | undefined
 }
 
@@ -45,7 +45,7 @@ export interface ServiceInstance {
   readonly serviceType: ServiceType
   /** A URI with fields in braces; undefined for none. */
   readonly uriSpec: string | undefined
-  /** Whether clients shall use it. */
+  /** Whether clients should use it. */
   readonly enabled: boolean
 }
 
@@ -55,9 +55,8 @@ interface UriPart {
 }
 
 /**
- * The JSON of the instance, with the fields in Curator's order. What is not there is null. The JSON has `enabled`
- * only if it is false: clients before CURATOR-275 do not know the field, and cannot read JSON that has it. If it is missing,
- * Curator takes it as true.
+ * The JSON of the instance, with the fields in Curator's order. Missing fields are null. The JSON has `enabled` only if it is
+ * false: clients before CURATOR-275 do not know the field, and cannot read JSON that has it. If it is missing, Curator takes it as true.
  */
 export function instanceToJSON(instance: ServiceInstance): string {
   const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } = instance
@@ -76,8 +75,8 @@ export function instanceToJSON(instance: ServiceInstance): string {
 }
 
 /**
- * Throws if the text is no JSON of an instance. Unknown fields are ignored. `name` and `id` must be there. Other missing fields
- * get Curator's defaults.
+ * Throws if the text is not the JSON of an instance. Unknown fields are ignored. `name` and `id` are required. Other missing
+ * fields get Curator's defaults.
  */
 export function instanceFromJSON(text: string): ServiceInstance {
   const json: unknown = JSON.parse(text)
@@ -127,8 +126,8 @@ function optional<Type extends keyof Types>(
 /**
  * The URI of an instance, as Curator builds it: `{scheme}` (`https` if it has a port with TLS, else `http`), `{name}`, `{id}`,
  * `{address}`, `{port}`, `{ssl-port}`, `{registration-time-utc}`, `{service-type}`, and `{[}`, `{]}` for braces. If `variables`
- * has a field of the same name, its value is used. It may have other fields, too. A field that is not known becomes
- * nothing. Without a `uriSpec` the URI is empty.
+ * has a field of the same name, its value is used. It may have other fields, too. An unknown field is left empty. Without a
+ * `uriSpec` the URI is empty.
  */
 export function uriOf(instance: ServiceInstance, variables: Readonly<Record<string, string>> = {}): string {
   const { name, id, address, port, sslPort, registrationTimeUTC, serviceType, uriSpec = '' } = instance
@@ -145,7 +144,7 @@ export function uriOf(instance: ServiceInstance, variables: Readonly<Record<stri
     'service-type': serviceType.toLowerCase(),
     ...variables,
   }
-  // A map, since every object has a field like `constructor`.
+  // A map, since every object has fields such as `constructor`.
   const values = new Map(Object.entries(fields))
   return partsOf(uriSpec)
     .map(({ value, variable }) => (variable ? String(values.get(value) ?? '') : value))

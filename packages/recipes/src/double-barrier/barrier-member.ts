@@ -1,5 +1,5 @@
 // One member of a double barrier: an ephemeral node of one session, from entering to leaving. The nodes are those of Curator's
-// DistributedDoubleBarrier: the members' below the path, and `ready`, which is made when enough are there.
+// DistributedDoubleBarrier: the members' nodes below the path, and `ready`, which is created when enough members exist.
 import { type ACL, type Data, KeeperError, type Session, type Watched, type ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { OwnedNode } from '../kernel/owned-node.ts'
@@ -15,15 +15,15 @@ export class BarrierMember {
   readonly session: Session
   /** The path of the barrier. */
   readonly barrier: string
-  /** The names of the members that were there when last seen, this one included until it leaves. */
+  /** The names of the members that existed when last seen, including this one until it leaves. */
   present: readonly string[] = []
   readonly #node: OwnedNode
   readonly #gone = new AbortController()
   readonly #watches = new Set<Watched>()
-  /** The last request that makes the node, or needs it. The node is deleted after it. */
+  /** The last request that creates the node, or needs it. The node is deleted after it. */
   #using: Promise<unknown> | undefined
   #removing: Promise<void> | undefined
-  /** Its node is not needed any more. */
+  /** Its node is no longer needed. */
   #isOver = false
 
   /** `prefix` is the beginning of the node's name. */
@@ -84,7 +84,7 @@ export class BarrierMember {
     }
   }
 
-  /** Waits for an event of the node. Whether it does not exist any more; false after another event, and if this member is over. */
+  /** Waits for an event of the node. Resolves with whether it no longer exists; false after another event, and if this member is over. */
   async isDeleted(path: string): Promise<boolean> {
     const watch = await retry(this.zk, () => this.zk.existsAndWatch(path, pinnedTo(this.session)))
     this.keep(watch)
@@ -96,7 +96,7 @@ export class BarrierMember {
     }
   }
 
-  /** It is no longer inside, although it has not left. */
+  /** The member is no longer inside, although it has not left. */
   lose(reason: unknown): void {
     if (!this.#isOver) this.#gone.abort(reason)
   }
@@ -114,13 +114,13 @@ export class BarrierMember {
   throwIfOver(): void {
     throwIfAborted(this.session.detaching)
     throwIfAborted(this.session.signal)
-    // Its own node may not be read: another one would not do better.
+    // This client may not read its own node, and could not read another one either.
     const { aborted: isGone, reason } = this.#gone.signal
     if (KeeperError.is(reason, 'NoAuth')) throw reason
     if (this.#isOver || isGone) throw new NodeVanished()
   }
 
-  /** From now on its node is not missed. */
+  /** From now on it does not matter if the node is gone. */
   stop(): void {
     this.#isOver = true
     for (const watch of this.#watches) this.unwatch(watch)

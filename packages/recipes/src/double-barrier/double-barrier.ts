@@ -11,7 +11,7 @@ import { inEachSession } from '../kernel/sessions.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {
-  /** How many members must enter before the first of them goes on: 1 to 5,000. All members give the same number. */
+  /** How many members must enter before the first of them continues: 1 to 5,000. All members pass the same number. */
   size: number
   /** The beginning of the names of this program's nodes, for people. A uuid follows. @default none */
   name?: string | undefined
@@ -28,7 +28,7 @@ export interface EnterOptions extends BarrierWaitOptions {
   data?: Uint8Array | string | undefined
 }
 
-/** One transaction checks as many nodes. */
+/** One transaction checks this many nodes. */
 const MOST_MEMBERS = 5_000
 
 const doubleBarrierOptions = ['size', 'name', 'acl']
@@ -36,7 +36,7 @@ const enterOptions = ['timeout', 'signal', 'data']
 const leaveOptions = ['timeout', 'signal']
 
 /**
- * Several members begin together, and end together. It is the double barrier of ZooKeeper's recipe page, and its nodes are those of
+ * Several members begin together, and end together. This is the double barrier of ZooKeeper's recipe page, with the nodes of
  * Curator's DistributedDoubleBarrier.
  *
  *     const barrier = new DoubleBarrier(zk, '/import', { size: 3 })
@@ -44,7 +44,7 @@ const leaveOptions = ['timeout', 'signal']
  *     await importPart({ signal: entry.signal })
  *     await entry.leave() // all three are done
  *
- * The path and what is missing above it are made as containers.
+ * The path and what is missing above it are created as containers.
  */
 export class DoubleBarrier {
   /** The parent of the members' nodes. */
@@ -57,7 +57,7 @@ export class DoubleBarrier {
   readonly #acl: readonly ACL[] | undefined
 
   constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
-    checkPlace(zk, path, 'members need a node of their own to enter below')
+    checkPlace(zk, path, 'members need a parent node of their own')
     checkKeys('new DoubleBarrier', options, doubleBarrierOptions, '{ size: 3 }')
     const { size, name, acl } = options
     if (!Number.isInteger(size) || size < 1 || size > MOST_MEMBERS) {
@@ -75,11 +75,11 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, and resolves when `size` members are there. A member whose session ends while others wait does not count: they wait
-   * for another. The call goes on after a lost connection, and enters anew in the next session. If the call fails, the node is
-   * deleted.
+   * Enters, and resolves when `size` members have entered. A member whose session ends while others wait does not count: they
+   * wait for another. The call continues after a lost connection, and enters again in the next session. If the call fails, the
+   * node is deleted.
    *
-   * More than `size` may enter. One that comes while others are inside is let in if `size` are there with it.
+   * More than `size` may enter. A member that comes while others are inside is let in if that makes at least `size` members.
    */
   async enter(options: EnterOptions = {}): Promise<BarrierEntry> {
     checkWait('enter', options, enterOptions)
@@ -139,7 +139,7 @@ export class BarrierEntry {
   readonly #leaving: Leaving
   readonly #unlisten: () => void
 
-  /** @internal Made by `enter`. */
+  /** @internal Created by `enter`. */
   constructor(member: BarrierMember) {
     this.#member = member
     this.#leaving = new Leaving(member)
@@ -152,11 +152,11 @@ export class BarrierEntry {
   }
 
   /**
-   * Leaves, and resolves when all that were inside have left, or their sessions have ended. Members that enter meanwhile are of
-   * the next round: the call does not wait for them. It goes on after a lost connection and after an expired session.
+   * Leaves, and resolves when all that were inside have left, or their sessions have ended. Members that enter meanwhile belong
+   * to the next round: the call does not wait for them. It continues after a lost connection and after an expired session.
    *
-   * Rejects with the reason of `signal` if that has aborted before the call. After a timeout, or an abort, this member has
-   * left, and waits no longer. A further call waits again.
+   * Rejects with the reason of `signal` if it has aborted before the call. After a timeout, or an abort, this member has left,
+   * and no longer waits. A further call waits again.
    */
   async leave(options: BarrierWaitOptions = {}): Promise<void> {
     checkWait('leave', options, leaveOptions)
@@ -173,7 +173,7 @@ export class BarrierEntry {
     }
   }
 
-  /** As `leave`. */
+  /** Like `leave`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }

@@ -1,5 +1,5 @@
-// Entering a double barrier: a member makes its node, and waits until `size` members are there at one moment. The member that
-// completes them writes `ready`, which wakes all.
+// Entering a double barrier: a member creates its node, and waits until `size` members exist at one moment. The last of them to
+// enter writes `ready`, which wakes all.
 import { type ACL, type Data, KeeperError, op, type Stat, type Watched } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { afterCommit } from '../kernel/committed.ts'
@@ -47,7 +47,7 @@ export class Entering {
       try {
         member.present = await looking.members
         member.throwIfOver()
-        // If it is older, it is of an earlier round: those in it still leave, or have all died.
+        // If it is older, it belongs to an earlier round: its members are still leaving, or have all died.
         if (ready.stat !== undefined && ready.stat.mzxid > czxid) return
         if (!member.present.includes(member.name)) throw new NodeVanished()
         if (member.present.length >= size) {
@@ -63,7 +63,7 @@ export class Entering {
     }
   }
 
-  /** The servers may keep a session for longer than the client did. Its node would count beside the new one. */
+  /** The servers may keep a session for longer than the client did. Then its node would count in addition to the new one. */
   async #formerGone(): Promise<void> {
     const member = this.#member
     await afterCommit(member.zk, member.barrier, this.#pinned)
@@ -73,7 +73,7 @@ export class Entering {
     }
   }
 
-  /** The list comes after the create on one connection: so the last one to enter sees all others. */
+  /** The list comes after the create on one connection: so the last member to enter sees all others. */
   #look() {
     const { zk, barrier, ready: path } = this.#member
     const ready = retry(zk, () => zk.existsAndWatch(path, this.#pinned))
@@ -83,8 +83,8 @@ export class Entering {
   }
 
   /**
-   * Writes `ready`, if `size` members are there at that moment: all that wait then are woken by it, and were among them. Its
-   * version counts the openings. False when it must look again: one has gone, or another member was faster.
+   * Writes `ready`, if `size` members exist at that moment: it wakes all that wait then, and they were among them. Its version
+   * counts the openings. False if this member must look again: a member has gone, or another was faster.
    */
   async #open(known: Stat | undefined): Promise<boolean> {
     const { acl, size } = this.#options
@@ -104,7 +104,7 @@ export class Entering {
     }
   }
 
-  /** What has happened to `ready`. undefined when the connection was lost, or the own node: a change may have been missed. */
+  /** What has happened to `ready`. undefined if the connection was lost, or if our node is gone: a change may have been missed. */
   async #changed(ready: Watched, connection: AbortSignal | undefined): Promise<string | undefined> {
     const unlisten: (() => void)[] = []
     const disturbed = new Promise<undefined>((resolve) => {

@@ -1,5 +1,5 @@
 // Leaving a double barrier: a member waits until all that were inside have left. As on ZooKeeper's recipe page, the first by name
-// waits for the others, one after the other, and all others delete their nodes at once and wait for the first alone.
+// waits for the others, one after the other, and all others delete their nodes at once and wait only for the first.
 import { type CallOptions, type Children, KeeperError, op, type Stat } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { afterCommit, committedCheck } from '../kernel/committed.ts'
@@ -11,15 +11,18 @@ import { type BarrierMember, membersOf } from './barrier-member.ts'
 /** A list with this many names costs about as much as a read. */
 const NAMES_PER_READ = 64
 
-/** The others that were inside when this one left. Those that enter later are of the next round. */
+/** The other members that were inside when this one left. Members that enter later belong to the next round. */
 interface Round {
-  /** The names of members that may still be there. They are awaited one after the other, the last first. */
+  /** The names of members that may still be inside. They are awaited one after the other, the last first. */
   others: string[]
-  /** The last opening by then: nodes that were made later are not meant. They have not entered, and may wait for this round to end. */
+  /**
+   * The last opening by then: nodes that were created later do not count. Their members have not entered, and may wait for this
+   * round to end.
+   */
   readonly zxid: bigint
-  /** The version of `ready` then. It is undefined without one: another program has deleted it. */
+  /** The version of `ready` then; undefined if it does not exist, because another program has deleted it. */
   readonly version: number | undefined
-  /** The first by name stays to the end: the others wait for it alone, and it waits for one after the other. */
+  /** The first by name stays to the end: the others wait only for it, and it waits for one after the other. */
   readonly isFirst: boolean
 }
 
@@ -33,7 +36,7 @@ export class Leaving {
 
   /**
    * Resolves when all members that were inside at the call have left, or are gone with their sessions. Calls `mustWait` before it
-   * waits for one of them.
+   * waits for any of them.
    */
   async leave(signal: AbortSignal, mustWait: () => void): Promise<void> {
     const round = await (this.#round ??= this.#member.using(this.#listed()))
@@ -69,8 +72,8 @@ export class Leaving {
   }
 
   /**
-   * In one segment. The list comes after a committed request: so it shows all members that had entered by now, also those that came
-   * later than `size`. `ready` comes first: so all members that it has let in, and that are not gone, are in the list.
+   * In one segment. The list comes after a committed request: so it shows all members that had entered by now, including members
+   * beyond `size`. `ready` comes first: so all members that it has let in, and that are not gone, are in the list.
    */
   async #checkAndList(): Promise<{ readonly ready: Stat | undefined; readonly list: Children }> {
     const { zk, session, barrier, path, ready } = this.#member
@@ -108,7 +111,7 @@ export class Leaving {
     for (;;) {
       const watch = await retryAcrossSessions(this.#member.zk, () => this.#watchMember(name, signal), signal)
       const { stat } = watch
-      // A node of no session is no member's.
+      // A node without a session does not belong to a member.
       const isGone = stat === undefined || stat.czxid > zxid || stat.ephemeralOwner === 0n
       if (!isGone) {
         this.#member.keep(watch)
@@ -123,7 +126,7 @@ export class Leaving {
     }
   }
 
-  /** For a read that shows all that this member has seen: in a later session a server may not show it yet. */
+  /** Options for a read that shows all that this member has seen: in a later session a server may not show it yet. */
   async #upToDate(signal: AbortSignal): Promise<CallOptions> {
     const { zk, barrier } = this.#member
     const { session } = zk
@@ -142,7 +145,7 @@ export class Leaving {
     return await this.#member.zk.existsAndWatch(this.#member.pathOf(name), await this.#upToDate(signal))
   }
 
-  /** With its node goes `ready`: all others wait for this. It stays when it has let others in meanwhile. */
+  /** Deletes `ready` together with the node that all others wait for. `ready` stays if it has let others in meanwhile. */
   async #removeLast({ version }: Round): Promise<void> {
     const { zk, session, path, ready } = this.#member
     this.#member.stop()
@@ -155,7 +158,7 @@ export class Leaving {
     await this.#member.remove()
   }
 
-  /** The one that would have deleted it has died. */
+  /** Deletes `ready` if the member that should have deleted it has died. */
   async #removeOldReady({ zxid }: Round, signal: AbortSignal): Promise<void> {
     const { zk, ready } = this.#member
     const stat = await retryAcrossSessions(zk, () => zk.exists(ready, { signal }), signal)

@@ -35,7 +35,7 @@ export type Leader = ContenderInfo
  *     for await (const leadership of election.terms({ signal })) { … }
  */
 export class LeaderElection {
-  /** The path that was given: the parent of the candidates' nodes. */
+  /** The path passed to the constructor: the parent of the candidates' nodes. */
   readonly path: string
   readonly #queue: Queue
   readonly #queueLock: QueueLock
@@ -56,11 +56,11 @@ export class LeaderElection {
   }
 
   /**
-   * Yields one leadership after the other. The body of the loop is the term. When the body ends, by its end, `break`, `return`
-   * or an error, the candidate resigns. If the loop goes on, it becomes a candidate again. The signal ends the wait for an
-   * election, but not a term: the loop then ends after the present term. When the leadership is lost, `leadership.signal`
-   * aborts, and the client becomes a candidate again when the body has ended. If the body throws, the error is thrown when the
-   * candidate has resigned, at most a session timeout later.
+   * Yields one leadership after the other. The body of the loop is the term. When the body ends, by its end, `break`, `return` or
+   * an error, the candidate resigns. If the loop continues, it becomes a candidate again. The signal ends the wait for an
+   * election, but not a term: the loop then ends after the current term. When the leadership is lost, `leadership.signal` aborts,
+   * and the client becomes a candidate again when the body has ended. If the body throws, the error is thrown when the candidate
+   * has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
     checkCall('terms', options, ['signal', 'onQueued', 'onSuspended', 'onResumed'])
@@ -89,8 +89,8 @@ export class LeaderElection {
 
   /**
    * Yields which candidate leads, now and after each change, until the signal aborts. When this client loses its server, the last
-   * leader is yielded again with `isStale`, and once more when it is confirmed or another one leads. Leave the loop, or call
-   * `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until another
+   * leader is yielded again with `isStale`, and once more when it is confirmed or another candidate leads. Leave the loop, or
+   * call `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until another
    * candidate leads.
    */
   async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<LeaderView, void, undefined> {

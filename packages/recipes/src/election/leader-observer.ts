@@ -7,13 +7,13 @@ import { type Observation, observeFirst } from './observe.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
-/** What this client knows of the leader. */
+/** What this client knows about the leader. */
 export interface LeaderView {
   /** The candidate that leads; undefined if there is none. */
   readonly leader: ContenderInfo | undefined
   /**
-   * Whether this client has no server, or one without a quorum, so that another candidate may lead by now. `leader` is then the
-   * last that was seen.
+   * Whether this client has no server, or a server without a quorum, so that another candidate may lead by now. `leader` is then
+   * the last leader seen.
    */
   readonly isStale: boolean
 }
@@ -21,9 +21,9 @@ export interface LeaderView {
 export class LeaderObserver {
   readonly #queue: Queue
   readonly #signal: AbortSignal | undefined
-  /** The session in which a server last showed the leader, after a sync if it is not the first. */
+  /** The session in which a server last showed the leader: after a sync, if it is not the first session. */
   #session: Session
-  /** The read under way. It goes on through lost connections. */
+  /** The read under way. It continues through lost connections. */
   #observing: Promise<Observation> | undefined
   /** The last result, until it may have changed. */
   #observation: Observation | undefined
@@ -65,7 +65,7 @@ export class LeaderObserver {
       if (event === undefined) return { leader: this.#view?.leader, isStale: true }
     }
     if (this.#observing === undefined) {
-      // When this fails, the loop may have been left, or its body may be running.
+      // If this fails, the loop may have ended already, or its body may be running.
       this.#observing = awaitedLater(this.#observe())
     }
     const observation = await this.#unlessLost(this.#observing)

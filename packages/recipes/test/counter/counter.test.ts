@@ -64,7 +64,7 @@ describe('Counter', () => {
     for (const call of [counter.get(), counter.add(1n), counter.update(() => 1n)]) {
       const calling = await scene.start(call)
       expect(calling.error).toBeInstanceOf(TypeError)
-      expect(String(calling.error)).toContain(`${PATH} is no counter: its data has ${length} bytes`)
+      expect(String(calling.error)).toContain(`${PATH} is not a counter: its data has ${length} bytes`)
     }
     expect(stored(scene)).toEqual(data)
     await scene.world.advance(RESTED)
