@@ -114,7 +114,7 @@ export class BarrierMember {
   throwIfOver(): void {
     throwIfAborted(this.session.detaching)
     throwIfAborted(this.session.signal)
-    // This client may not read its own node, and could not read another one either.
+    // This client may not read its own node: a new node would not help.
     const { aborted: isGone, reason } = this.#gone.signal
     if (KeeperError.is(reason, 'NoAuth')) throw reason
     if (this.#isOver || isGone) throw new NodeVanished()

@@ -75,9 +75,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, and resolves when `size` members have entered. A member whose session ends while others wait does not count: they
-   * wait for another. The call continues after a lost connection, and enters again in the next session. If the call fails, the
-   * node is deleted.
+   * Enters, and resolves when `size` members are present. A member whose session ends while others wait does not count: they wait
+   * for another. The call continues after a lost connection, and enters again in the next session. If the call fails, the node is
+   * deleted.
    *
    * More than `size` may enter. A member that comes while others are inside is let in if that makes at least `size` members.
    */

@@ -30,7 +30,7 @@ export function checkGroup(
   path: string,
   options: AnyOptions,
 ): void {
-  checkPlace(zk, path, 'members need a node of their own to stand below')
+  checkPlace(zk, path, 'members need a parent node of their own')
   checkKeys(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
   if (options.acl !== undefined) checkACL(options.acl)
 }
@@ -50,7 +50,7 @@ export function checkCall(name: keyof typeof calls, options: AnyOptions): void {
 export function checkName(what: string, name: unknown, path: string): void {
   if (typeof name !== 'string' || name === '' || name.includes('/')) {
     throw new TypeError(
-      `${what} must be a text without a slash, and not empty, not ${typeof name === 'string' ? JSON.stringify(name) : typeof name}`,
+      `${what} must be a non-empty string without a slash, not ${typeof name === 'string' ? JSON.stringify(name) : typeof name}`,
     )
   }
   validatePath(`${path}/${name}`)

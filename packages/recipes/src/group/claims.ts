@@ -1,5 +1,4 @@
-// Which names the memberships of one client have, so that two of them never take one node for theirs: both have the same
-// session.
+// Which names the memberships of one client have, so that no two of them treat the same node as theirs: both have the same session.
 import type { Session, ZooKeeper } from '@zk/client'
 import { memoized } from '../kernel/memoized.ts'
 import { Deferred } from '../kernel/promises.ts'
@@ -13,7 +12,10 @@ export class Claims {
     return memoized(ofSessions, session, () => new Claims())
   }
 
-  /** Takes the node of this client's path. Returns what gives it back, or a promise of when another membership does. */
+  /**
+   * Claims the node at this path of the client. Returns a function that releases it, or, if another membership has it, a promise
+   * that resolves when it is released.
+   */
   take({ chroot }: ZooKeeper, path: string): (() => void) | Promise<void> {
     const whole = `${chroot === '/' ? '' : chroot}${path}`
     const other = this.#released.get(whole)

@@ -1,4 +1,4 @@
-// The messages of memberships. They have a file of their own, so that a program with locks only does not load them.
+// The messages of memberships. They have a file of their own, so that a program that uses only locks does not load them.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
@@ -6,9 +6,9 @@ import { hex, logWith, publish } from '@zk/client/internal'
 /** The diagnostics channels of groups, by name, with their messages. */
 export interface GroupMessages {
   /**
-   * A membership of this client. `present`: its node was made, at first or again. `absent`: its session expired or its node
-   * was deleted, and it is made again. `left`: it has left. `lost`: it has ended in any other way, with its `error`. `orphan`:
-   * it has left, and its node may not be deleted; that is repeated each second.
+   * A membership of this client. `present`: its node was created, for the first time or again. `absent`: its session expired or
+   * its node was deleted, and it is created again. `left`: it has left. `lost`: it has ended in any other way, with its `error`.
+   * `orphan`: it has left, but may not delete its node; the delete is repeated each second.
    */
   readonly 'zk:member': {
     /** The path of the group. */
@@ -22,7 +22,7 @@ export interface GroupMessages {
     /** Why it is absent, or has ended. */
     readonly error?: unknown
   }
-  /** The node of a service's instance that cannot be read: no JSON of Curator's, or `NoAuth`. Reported once for each content. */
+  /** The node of a service's instance that cannot be read: not Curator's JSON, or `NoAuth`. Reported once for each content. */
   readonly 'zk:unreadable': { readonly path: string; readonly node: string; readonly error: unknown }
 }
 
@@ -30,7 +30,7 @@ const channels = { 'zk:member': channel('zk:member'), 'zk:unreadable': channel('
 
 const lines = {
   present: ['info', 'member present'],
-  absent: ['warn', 'member absent: its node is made again'],
+  absent: ['warn', 'member absent: its node is created again'],
   left: ['info', 'member left'],
   lost: ['error', 'member lost'],
   orphan: ['error', 'member has left a node that cannot be deleted'],

@@ -7,18 +7,18 @@ const lostBrand = Symbol.for('@zk/MembershipLostError')
 
 /** The node that has a member's name. */
 export interface NameOwner {
-  /** The session that the node belongs to; 0 for a node of no session, which stays until a client deletes it. */
+  /** The session that the node belongs to; 0 for a node without a session, which stays until a client deletes it. */
   readonly sessionId: bigint
   /**
-   * When the node was made, by the leader's clock, in ms since the epoch. It is 0, as `sessionId` is, if this client may not read
-   * the node, and the server therefore does not tell.
+   * When the node was created, by the leader's clock, in ms since the epoch. It is 0, and so is `sessionId`, if this client may
+   * not read the node, so that the server does not tell.
    */
   readonly since: number
   /** Whether it is a membership of this same client. */
   readonly isOwn: boolean
 }
 
-/** Another member of the group has the name, and kept it for as long as `join` was to wait. */
+/** Another member of the group has the name, and kept it for as long as `join` could wait. */
 export class NameTakenError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'NameTakenError'
@@ -53,22 +53,22 @@ function ownerText({ sessionId, since, isOwn }: NameOwner): string {
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
   const time = new Date(since).toISOString()
   return sessionId === 0n
-    ? `the node belongs to no session, and was made at ${time}`
-    : `session ${hex(sessionId)} has had it since ${time}; if its process is gone, the name is free when it expires`
+    ? `the node belongs to no session, and was created at ${time}`
+    : `session ${hex(sessionId)} has had it since ${time}; if its process is gone, the name is free when that session expires`
 }
 
 /** Why a membership has ended. */
 export type MembershipLossReason =
   /** `leave` was called */
   | 'Left'
-  /** the client was closed or detached, its credentials were refused, or its session expired and no other follows */
+  /** the client was closed or detached, its credentials were refused, or its session expired and no other session follows */
   | 'Closed'
   /** another member had taken the name meanwhile: `cause` is the `NameTakenError` */
   | 'NameTaken'
-  /** the servers refuse the node for a reason that stays, such as `NoAuth`: `cause` is that error */
+  /** the servers refuse the node for a permanent reason, such as `NoAuth`: `cause` is that error */
   | 'Refused'
 
-/** The membership has ended, and its node is not made again. */
+/** The membership has ended, and its node is not created again. */
 export class MembershipLostError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'MembershipLostError'

@@ -8,8 +8,7 @@ import { followMembers } from './watched-members.ts'
 /** The nodes of the members. */
 export interface GroupOptions {
   /**
-   * The rights to the members' nodes. A member must be able to read its own. Clients that may not read it see the member without its
-   * data.
+   * The rights to the members' nodes. A member must be able to read its own. Clients that may not read it see the member without data.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
@@ -17,14 +16,14 @@ export interface GroupOptions {
 
 /** The member, and how long joining may take. */
 export interface JoinOptions {
-  /** The member's name, and that of its node: one member has it at a time. @default a UUID */
+  /** The name of the member and of its node: one member has it at a time. @default a UUID */
   name?: string | undefined
   /** What others see of the member, an address for instance. @default empty */
   data?: Uint8Array | string | undefined
   /**
-   * The longest wait in ms, for servers and for a taken name. A process that starts again under its name finds the node of its former
-   * session, which disappears within the timeout of that session. Later, after an expired session, it limits only the wait for the
-   * name. With 0 it does not wait for the name, but up to the session timeout for servers.
+   * The longest wait in ms, for servers and for a taken name. A process that starts again under its name finds the node of its
+   * former session, which disappears within the timeout of that session. Later, after an expired session, it limits only the wait
+   * for the name. With 0 it does not wait for the name, but waits up to the session timeout for servers.
    * @default twice the session timeout
    */
   timeout?: number | undefined
@@ -40,10 +39,10 @@ export interface JoinOptions {
  *     await using me = await group.join({ name: 'host-1', data: 'host-1:8080' })
  *     for await (const members of group.members({ signal })) { … }
  *
- * The path and what is missing above it are made as containers. Servers delete them when the group is empty again.
+ * The path and what is missing above it are created as containers. Servers delete them when the group is empty again.
  */
 export class Group {
-  /** The path that was given: the parent of the members' nodes. */
+  /** The path passed to the constructor: the parent of the members' nodes. */
   readonly path: string
   readonly #zk: ZooKeeper
   readonly #acl: readonly ACL[] | undefined
@@ -56,13 +55,12 @@ export class Group {
   }
 
   /**
-   * Becomes a member. Resolves when the member's node is there. From then on the node is made again by itself: in the next
-   * session when one expires, and when another client deletes it (at once, and after pauses up to 10 s when that happens
+   * Becomes a member. Resolves when the member's node exists. From then on the node is created again automatically: in the next
+   * session when a session expires, and when another client deletes it (at once, and after pauses up to 10 s when that happens
    * again and again).
    *
    * Rejects with a `NameTakenError` when another member keeps the name for `timeout` ms, with `RequestTimeout` when no server
-   * answers in that time, with the reason of the signal, and with an error that stays (`NoAuth`, `Closed` …). Then nothing is
-   * left behind.
+   * answers in that time, with the reason of the signal, and with a permanent error (`NoAuth`, `Closed` …). Then nothing is left behind.
    */
   async join(options: JoinOptions = {}): Promise<Membership> {
     checkCall('join', options)
@@ -82,16 +80,15 @@ export class Group {
 
   /**
    * The members now, and again whenever a member comes, goes or writes its data, until the signal aborts. Sorted by name. It
-   * goes on over lost connections and expired sessions, and never goes back to an older list.
+   * continues across lost connections and expired sessions, and never goes back to an older list.
    *
-   * Each list is whole: its members are exactly those that the group had after one transaction, and the data of each is of
-   * that time or later. The data of two members may be of different times. Changes that happen while the loop works on one
-   * list become one.
+   * Each list is whole: it has exactly the members that the group had after one transaction, and the data of each is from that
+   * time or later. The data of two members may be from different times. Changes that happen while the loop works on one list are
+   * combined.
    *
    * While members come and go again faster than they can be read, in two round trips, nothing is yielded.
    *
-   * Leave the loop, or abort: both remove the watches from the server. A generator that is dropped leaves its watches until
-   * they fire.
+   * Leave the loop, or abort: both remove the watches from the server. The watches of a generator that is dropped stay until they fire.
    */
   async *members(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<readonly Member[], void, undefined> {
     checkCall('members', options)

@@ -1,4 +1,4 @@
-// Keeps the node of a member for one session: makes it, writes the updates to it, and makes it again whenever it is gone.
+// Keeps the node of a member for one session: creates it, writes the updates to it, and creates it again whenever it is gone.
 import { type ACL, type CallOptions, KeeperError, type Session } from '@zk/client'
 import { pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../kernel/if-missing.ts'
@@ -14,7 +14,7 @@ import type { Update, Updates } from './updates.ts'
  * A node that has existed for this long, in ms, is created again at once. A node that is deleted sooner is created again after a pause.
  */
 const STEADY = 10_000
-/** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
+/** The pause before a node that is deleted again and again is created again, in ms. It doubles each time. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 10_000
 
@@ -45,7 +45,7 @@ export class MemberKeeper {
     this.#node = new MemberNode(member.folder, member.path, session)
   }
 
-  /** Rejects when the session or the membership is over, or with an error that stays. */
+  /** Rejects when the session or the membership is over, or with a permanent error. */
   async keep(): Promise<never> {
     const { folder, name, over, states, updates } = this.#member
     const { runtime } = folder.zk
@@ -84,7 +84,7 @@ export class MemberKeeper {
     return this.#removing
   }
 
-  /** Makes the node, and waits for a name that another member has. */
+  /** Creates the node, and waits for a name that another member has. */
   async #make(): Promise<OwnReading> {
     const { acl, name, over, updates } = this.#member
     for (;;) {
@@ -146,7 +146,7 @@ export class MemberKeeper {
           isFired = false
           listen()
         } else if (!updates.areWritten) {
-          // Its event may have come meanwhile.
+          // The event of the watch may arrive during the write.
           const isSure = await this.#write(updates.wanted)
           if (!isSure) isFired = true
         } else {
@@ -160,7 +160,7 @@ export class MemberKeeper {
     }
   }
 
-  /** False if a look must show whose node it is: another member may have the name when the write would be repeated. */
+  /** False if a look must show whose node it is: by the time the write is repeated, another member may have the name. */
   async #write(update: Update): Promise<boolean> {
     const { folder, updates } = this.#member
     try {

@@ -16,7 +16,7 @@ const REFUSED_PAUSE = 1_000
 /** What is at the path, and the watch that was set on it. */
 export type NodeReading =
   | { readonly has: 'ownNode'; readonly stat: Stat; readonly watch: Watched }
-  /** Another member has the name, or another program has made a node. */
+  /** Another member has the name, or another program has created a node. */
   | { readonly has: 'otherNode'; readonly stat: Stat; readonly watch: Watched }
   | { readonly has: 'noNode'; readonly watch: Watched }
 
@@ -96,15 +96,15 @@ export class MemberNode {
   }
 
   /**
-   * Writes the data once. False if it is not known to be written, or the node is of another member: the next look shows that.
-   * Any other error is thrown. A busy server's refusal is one: the client would repeat the write after the delete of a member
-   * that leaves, when another member may have the name.
+   * Writes the data once. False if it is not known to be written, or the node belongs to another member: the next look shows
+   * that. Any other error is thrown, even the refusal of a busy server: the client would repeat the write after the delete of a
+   * member that leaves, when another member may have the name.
    */
   async write(data: Uint8Array): Promise<boolean> {
     if (typeof this.#version === 'string') return false
     try {
       const options = { version: this.#version, ...pinnedTo(this.session) }
-      // If it was deleted, and another member was faster, the node is not ours.
+      // If our node was deleted, and another member was faster, this node is not ours.
       return this.#isOwn(await this.#folder.zk.setData(this.path, data, options))
     } catch (error) {
       if (KeeperError.is(error, 'NoNode', 'BadVersion')) return false
@@ -112,7 +112,7 @@ export class MemberNode {
     }
   }
 
-  /** Deletes the node. Resolves when it is gone or the session over. Rejects with `NoAuth`, and goes on in the background. */
+  /** Deletes the node. Resolves when it is gone or the session is over. Rejects with `NoAuth`, and continues in the background. */
   async delete(): Promise<void> {
     const { zk } = this.#folder
     const { signal } = this.session
@@ -125,7 +125,7 @@ export class MemberNode {
         return await zk.delete(this.path, { version, ...SessionOptions.of(this.session).bound })
       } catch (error) {
         if (KeeperError.is(error, 'NoNode') || signal.aborted) return
-        // It may be gone, and another member may have the name by now.
+        // The node may be gone, and another member may have the name by now.
         const isUnsure = KeeperError.is(error) && (error.outcomeUnknown || error.code === 'BadVersion')
         if (isUnsure) this.#version = 'unknown'
         else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(error)
@@ -134,9 +134,9 @@ export class MemberNode {
     }
   }
 
-  /** The delete is repeated until the node is gone or the session over. */
+  /** The delete is repeated until the node is gone or the session is over. */
   async #refused(cause: KeeperError): Promise<void> {
-    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
+    // From 3.6 on, servers answer this even if the node is gone, since they check the rights first.
     this.#version = 'unknown'
     if ((await this.#find()) === 'none') return
     const { zk, path } = this.#folder
@@ -167,7 +167,7 @@ export class MemberNode {
   }
 }
 
-/** Another member has the node, and a server refuses to show it. Then it sets no watch either. */
+/** Another member has the node, and a server refuses to show it. Then the server sets no watch either. */
 const refusedReading = (): NodeReading => ({
   has: 'otherNode',
   stat: unknownStat,

@@ -17,17 +17,17 @@ export class Member {
   readonly path: string
   /** The data of its node; empty if this client may not read it: see `error`. */
   readonly data: Uint8Array
-  /** The session that its node belongs to; 0 for a node of no session, which stays until a client deletes it. */
+  /** The session that its node belongs to; 0 for a node without a session, which stays until a client deletes it. */
   readonly sessionId: bigint
-  /** When its node was made, by the leader's clock, in ms since the epoch. A member that was away has a new node. */
+  /** When its node was created, by the leader's clock, in ms since the epoch. A member that was absent has a new node. */
   readonly since: number
-  /** The transaction that made its node. */
+  /** The transaction that created its node. */
   readonly czxid: bigint
   /** The transaction that last wrote its data. */
   readonly mzxid: bigint
   /**
-   * Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. A server from 3.8.6 or 3.9.5 on
-   * does not tell either whose node it is: then `sessionId`, `since`, `czxid` and `mzxid` are 0.
+   * Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. A server from 3.8.6 or 3.9.5
+   * on does not even tell whose node it is: then `sessionId`, `since`, `czxid` and `mzxid` are 0.
    */
   readonly error: KeeperError | undefined
 
@@ -80,7 +80,7 @@ export async function listMembers(
   })
 }
 
-/** Resolves with undefined if it is gone. */
+/** Resolves with undefined if the member is gone. */
 async function readMember(folder: MembersFolder, name: string, options: CallOptions): Promise<Member | undefined> {
   const path = `${folder.path}/${name}`
   const { zk } = folder
@@ -95,8 +95,8 @@ async function readMember(folder: MembersFolder, name: string, options: CallOpti
 }
 
 /**
- * The same, and a watch on its data; undefined if this client may not read it: servers from 3.8.4 and 3.9.2 on send it no
- * events of such a node.
+ * The same, and a watch on its data; the watch is undefined if this client may not read the node: servers from 3.8.4 and 3.9.2 on
+ * send no events of such a node to it.
  */
 export async function watchMember(
   folder: MembersFolder,
@@ -116,7 +116,7 @@ export async function watchMember(
   }
 }
 
-/** A node that this client may not read is a member all the same. */
+/** Even a node that this client may not read is a member. */
 async function readUnreadable(
   { zk, path: parent }: MembersFolder,
   name: string,

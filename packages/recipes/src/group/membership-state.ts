@@ -9,16 +9,18 @@ import type { MembershipLostError } from './errors.ts'
 /** The state of a membership. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
 export type MembershipState =
   /**
-   * The node is there, as far as this client knows. It learns of a deletion by an event, and of an expired session when it
-   * is connected again. So others may already see the member absent.
+   * The node exists, as far as this client knows. The client learns of a deletion from an event, and of an expired session when
+   * it is connected again. So others may already see the member absent.
    */
   | { readonly name: 'present'; readonly since: number; readonly sessionId: bigint; readonly czxid: bigint }
-  /** The node is gone, and is made again. `cause` says what happened to it. */
+  /** The node is gone, and is created again. `cause` says what happened to it. */
   | { readonly name: 'absent'; readonly since: number; readonly cause: 'SessionExpired' | 'NodeDeleted' }
   /** The membership is over. */
   | { readonly name: 'ended'; readonly since: number; readonly error: MembershipLostError }
 
-/** The states that may follow each state. Others are ignored: an absent member is not lost again, and an end is final. */
+/**
+ * The states that may follow each state. Other changes are ignored: an absent member does not become absent again, and an end is final.
+ */
 const following: Record<MembershipState['name'], readonly MembershipState['name'][]> = {
   absent: ['present', 'ended'],
   present: ['absent', 'ended'],
@@ -27,10 +29,10 @@ const following: Record<MembershipState['name'], readonly MembershipState['name'
 
 export class MembershipStates {
   readonly #zk: ZooKeeper
-  /** The group's, and that of the member's node. */
+  /** The path of the group, and of the member's node. */
   readonly #paths: { readonly path: string; readonly node: string }
   #current: MembershipState
-  /** Whether the member was present once. Before that nothing is reported. */
+  /** Whether the member has ever been present. Before that nothing is reported. */
   #wasPresent = false
   readonly #entered = new Deferred()
   /** Notified of every new state. */

@@ -1,4 +1,4 @@
-// One membership: an ephemeral node that is made again whenever it is gone, until the member leaves.
+// One membership: an ephemeral node that is created again whenever it is gone, until the member leaves.
 import type { ACL, CallOptions, Session } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { serverTimeout, withLimit } from '../kernel/limit.ts'
@@ -29,7 +29,7 @@ export interface MembershipOptions {
 }
 
 /**
- * A membership of a group, from `join` until `leave`: its node is made again after every expired session, and when another
+ * A membership of a group, from `join` until `leave`: its node is created again after every expired session, and when another
  * client has deleted it.
  */
 export class Membership implements AsyncDisposable {
@@ -78,8 +78,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Changes the data. Resolves when the member's node holds it, or later data: of several updates the last wins. After an
-   * expired session, and after a deletion, the next node is made with the last data.
+   * Changes the data. Resolves when the member's node holds it, or later data: of several updates the last wins. After an expired
+   * session, and after a deletion, the next node is created with the last data.
    *
    * When the servers refuse the data, or it is too large, it rejects with that error, and the member keeps what it had.
    * Without an answer in time it rejects with `RequestTimeout`, and the data is written later. It rejects with a
@@ -112,8 +112,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Ends the membership at the call. Resolves when its node is gone or the session over. When that takes longer than the
-   * session timeout it rejects with `RequestTimeout`, and goes on in the background. Idempotent.
+   * Ends the membership at the call. Resolves when its node is gone or the session is over. If that takes longer than the session
+   * timeout, it rejects with `RequestTimeout`, and continues in the background. Idempotent.
    *
    * A client that has given up its session without an answer from any server considers it over. Then the ensemble may show the
    * node until the session expires there, a session timeout later at most.
@@ -130,15 +130,15 @@ export class Membership implements AsyncDisposable {
     return { name, path, state }
   }
 
-  /** As `leave`. */
+  /** Like `leave`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }
 
-  /** @internal Resolves when it is a member for the first time. When it rejects, nothing is left behind. */
+  /** @internal Resolves when the member is present for the first time. If it rejects, nothing is left behind. */
   async entered({ timeout, signal }: { timeout: number; signal: AbortSignal | undefined }): Promise<void> {
     const { folder, name, states } = this.#member
-    // 0 leaves time for servers, but none for a taken name.
+    // 0 leaves time for servers, but no time for a taken name.
     const after = timeout || this.#keeper.session.timeout
     const limits = { signals: [signal], timeout: { after, error: () => name.late() } }
     try {
@@ -149,7 +149,7 @@ export class Membership implements AsyncDisposable {
     }
   }
 
-  /** Goes on from session to session, until the membership ends. */
+  /** Continues from session to session, until the membership ends. */
   async #keep(): Promise<void> {
     const { folder, name, states, updates } = this.#member
     const expired = (session: Session) => {

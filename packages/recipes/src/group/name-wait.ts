@@ -1,4 +1,4 @@
-// The wait for a name that another member has. A name is the path of a node, so one member of the group has it at a time.
+// The wait for a name that another member has. A name is part of the path of a node, so only one member of the group has it at a time.
 import { KeeperError, type Session, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import { withLimit } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
@@ -40,7 +40,7 @@ export class NameWait {
 
   /** Waits until the node that has the name may be gone. */
   async freed({ ephemeralOwner, ctime }: Stat, watch: Watched, session: Session): Promise<void> {
-    // The node of our own former session goes with it, and no other client uses that session.
+    // A node of our own former session goes with that session, which no other client uses.
     const deadline = this.#formerSessions.has(ephemeralOwner) ? Infinity : this.#limit()
     this.#owner = { sessionId: ephemeralOwner, since: ctime, isOwn: false }
     try {
@@ -59,10 +59,10 @@ export class NameWait {
     this.#isFirst = false
   }
 
-  /** The session has expired, maybe earlier than the ensemble knows. The name is awaited anew. */
+  /** The session has expired, maybe before the ensemble knows it. The wait for the name starts over. */
   expired({ id }: Session): void {
     this.#deadline = undefined
-    // A session that no server has given has no node.
+    // A session that no server has created has no node.
     if (id !== 0n) this.#formerSessions.add(id)
   }
 

@@ -26,7 +26,7 @@ export class Update {
     unawaited(this.#written.promise)
   }
 
-  /** Settles when the node holds it, or never will. */
+  /** Settles when the node holds the update, or never will. */
   get written(): Promise<void> {
     return this.#written.promise
   }
@@ -37,15 +37,15 @@ export class Update {
   }
 }
 
-/** The updates of one member. Of several the last wins. One that is refused leaves the member with what it had. */
+/** The updates of one member. Of several updates the last wins. A refused update leaves the member with the data it had. */
 export class Updates {
-  /** Those that are not settled yet, oldest first. */
+  /** The updates that are not settled yet, oldest first. */
   #waiting: Update[]
   /** Whether they are written one by one, because several changes together were refused. */
   #isApart = false
-  /** The last that a node has held. */
+  /** The last update that a node has held. */
   #accepted: Update | undefined
-  /** The one that the node holds; undefined if that is not known. */
+  /** The update that the node holds; undefined if that is not known. */
   #held: Update | undefined
 
   constructor(first: Update) {
@@ -56,7 +56,7 @@ export class Updates {
     this.#waiting.push(update)
   }
 
-  /** The one to write next; if nothing is to be written, the one that the node holds. */
+  /** The update to write next; if nothing is to be written, the update that the node holds. */
   get wanted(): Update {
     return (this.#isApart ? this.#waiting[0] : this.#waiting.at(-1)) ?? this.#accepted!
   }
@@ -94,7 +94,7 @@ export class Updates {
     this.#held = undefined
   }
 
-  /** Whether a write has failed because of this update. Then it is not written again, and the member goes on with what it had. */
+  /** Whether a write has failed because of this update. Then it is not written again, and the member keeps the data it had. */
   refuse(update: Update, error: unknown): boolean {
     const isLasting = !KeeperError.is(error) || KeeperError.is(error, ...refusals)
     if (!isLasting || this.#accepted === undefined || update === this.#accepted) return false

@@ -1,5 +1,5 @@
 // The members of a group, kept up to date by one-shot watches: one on the list, and one on the data of each member. A change
-// costs the reads that it makes necessary, and no more.
+// costs only the reads that it makes necessary.
 import type { CallOptions, Session, Watched } from '@zk/client'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
@@ -20,7 +20,7 @@ interface Read {
 interface ReadList extends Read {
   /** Sorted. */
   readonly names: readonly string[]
-  /** The last transaction that made or deleted a member; 0 if the path does not exist. */
+  /** The last transaction that created or deleted a member; 0 if the path does not exist. */
   readonly pzxid: bigint
 }
 
@@ -68,7 +68,7 @@ class WatchedMembers {
     }
   }
 
-  /** Removes the watches. In the background: leaving does not wait for a silent server. */
+  /** Removes the watches, in the background: leaving does not wait for a silent server. */
   stop(): void {
     this.#isStopped = true
     this.#forget()
@@ -81,7 +81,7 @@ class WatchedMembers {
     await withLimit(this.#folder.zk.runtime, { signals: [this.#signal] }, (limit) => limit.during(waking.promise))
   }
 
-  /** Passes, until one is whole. It goes on in the next session. */
+  /** Repeats passes until one is whole. Continues in the next session. */
   async #readAll(): Promise<readonly Member[]> {
     const { zk } = this.#folder
     const signal = this.#signal
@@ -98,8 +98,8 @@ class WatchedMembers {
   }
 
   /**
-   * Nothing is known in a new session. Its server may be behind that of the last one: after a reconnection the client
-   * itself knows of no later transaction. The answer to a sync ends that.
+   * Nothing is known in a new session. Its server may lag behind the server of the last session: after a reconnection the client
+   * itself knows of no later transaction. A sync resolves that.
    */
   async #begin(session: Session): Promise<void> {
     const { zk, path } = this.#folder
@@ -111,8 +111,8 @@ class WatchedMembers {
   }
 
   /**
-   * Reads the list and the members that it does not know. False when a member has left, or was made again, since the list:
-   * then the list is read again, so that the members are always those of one list.
+   * Reads the list and the members that are not known yet. False if a member has left, or was created again, since the list: then
+   * the list is read again, so that all members are always from one list.
    */
   async #pass(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     if (this.#list?.isOld !== false) await this.#readList(options)
@@ -164,7 +164,7 @@ class WatchedMembers {
     return read.member
   }
 
-  /** Notices when the watch fires. A read that comes too late is not kept, and so its watch is taken back. */
+  /** Notices when the watch fires. A read that comes too late is not kept, so its watch is removed. */
   #watched<R extends Read>(session: Session, read: R): R {
     if (this.#isStopped || session !== this.#session) {
       void unwatchRead(read)
@@ -185,7 +185,7 @@ class WatchedMembers {
   }
 }
 
-/** Resolves when the watch is removed, or does not exist any more. */
+/** Resolves when the watch is removed, or no longer exists. */
 async function unwatchRead(read: Read | undefined): Promise<void> {
   await read?.watch?.unwatch().catch(() => {})
 }
@@ -194,7 +194,7 @@ function areSame(some: readonly Member[], others: readonly Member[]): boolean {
   if (some.length !== others.length) return false
   return some.every(({ name, czxid, mzxid, since, error }, index) => {
     const other = others[index]!
-    // Zxids repeat after an ensemble was set up again, or restored from a backup.
+    // Zxids repeat after an ensemble is set up again, or restored from a backup.
     const isSame = czxid === other.czxid && mzxid === other.mzxid && since === other.since
     return name === other.name && isSame && error?.code === other.error?.code
   })

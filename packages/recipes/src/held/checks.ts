@@ -22,7 +22,7 @@ export function checkRecipe(
   options: AnyRecipeOptions,
   known: readonly string[],
 ): void {
-  checkPlace(zk, path, 'contenders need a node of their own to queue below')
+  checkPlace(zk, path, 'contenders need a parent node of their own')
   checkKeys(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
   checkData('label', options.label)
   checkData('data', options.data)

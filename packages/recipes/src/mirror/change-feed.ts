@@ -1,5 +1,5 @@
-// The changes of a mirror for one reader. A slow reader costs memory only for nodes that differ from what was yielded of them last.
-// For each of them one change is yielded: from that to what is there when the reader takes it.
+// The changes of a mirror for one reader. A slow reader costs memory only for nodes that differ from what was last yielded. For
+// each of these nodes one change is yielded: from that state to the state when the reader takes it.
 import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
 import type { Tree } from './tree.ts'
 import { Deferred } from '../kernel/promises.ts'
@@ -11,7 +11,7 @@ interface Told {
   readonly old: MirroredNode | undefined
 }
 
-/** The key of `Ready` among the nodes: no path. */
+/** The key of `Ready` among the nodes: not a path. */
 const READY = ''
 const OVER: Result = { value: undefined, done: true }
 
@@ -21,7 +21,7 @@ export class ChangeFeed {
   /** The ids of the initial content, parents first. Those before `#next` are done. */
   #initial: Uint32Array
   #next = 0
-  /** By id: 1 if the node is of the initial content, and is still to be yielded from there. */
+  /** By id: 1 if the node belongs to the initial content, and is still to be yielded from there. */
   #isUnyielded: Uint8Array
   /** What differs from what was yielded, in the order of the changes, and `Ready`. */
   readonly #pending = new Map<string, Told>()
@@ -67,14 +67,14 @@ export class ChangeFeed {
     this.#pending.set(path, { old: this.#tree.node(id, path) })
   }
 
-  /** A node will be removed. What is below it was removed before. */
+  /** A node will be removed. The nodes below it have already been removed. */
   removing(id: number, path: string): void {
     if (this.#isUnyielded[id] === 1) {
       this.#isUnyielded[id] = 0
       return
     }
     const known = this.#pending.get(path) ?? { old: this.#tree.node(id, path) }
-    // It goes behind what was below it.
+    // It comes after the nodes below it.
     this.#pending.delete(path)
     if (known.old !== undefined) this.#pending.set(path, known)
   }
@@ -86,7 +86,7 @@ export class ChangeFeed {
     this.flush()
   }
 
-  /** Gives what there is to the takers that wait. */
+  /** Gives the pending changes to the takers that wait. */
   flush(): void {
     while (this.#takers.length > 0) {
       const change = this.#take()
@@ -98,7 +98,7 @@ export class ChangeFeed {
     }
   }
 
-  /** No further change comes. What waits may still be taken, then the error is thrown once. */
+  /** No further change comes. Pending changes may still be taken, then the error is thrown once. */
   end(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     this.#end = end
@@ -144,7 +144,7 @@ function areSame(one: MirroredNode, other: MirroredNode): boolean {
   return (
     one.stat.czxid === other.stat.czxid &&
     one.stat.mzxid === other.stat.mzxid &&
-    // Zxids repeat after an ensemble was set up again, or restored from a backup.
+    // Zxids repeat after an ensemble is set up again, or restored from a backup.
     one.stat.ctime === other.stat.ctime &&
     one.stat.mtime === other.stat.mtime &&
     (one.data === undefined) === (other.data === undefined)

@@ -1,4 +1,4 @@
-// The copy of the tree, its bounds, and the readers of its changes.
+// The copy of the tree, its limits, and the readers of its changes.
 import { ChangeFeed } from './change-feed.ts'
 import { MirrorTooLargeError } from './errors.ts'
 import { parentOf, Tree, type WrittenStat } from './tree.ts'
@@ -27,14 +27,14 @@ export class Copy {
     return feed
   }
 
-  /** Whether a node of this path may be in the copy: the root, and what is below a node that is there and may be read. */
+  /** Whether a node at this path may be in the copy: the root, and any child of a node that exists and may be read. */
   hasPlaceFor(path: string): boolean {
     if (path === this.tree.root) return true
     const parent = this.tree.find(parentOf(path))
     return parent !== undefined && this.tree.isReadable(parent)
   }
 
-  /** The node is as it was read. `data` is undefined if it may not be read: what is below it is then not mirrored. */
+  /** Stores the node as it was read. `data` is undefined if it may not be read: nodes below it are then not mirrored. */
   put(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const { tree } = this
     const id = tree.find(path)
@@ -44,7 +44,7 @@ export class Copy {
       tree.add(path, stat, data)
     } else {
       if (data === undefined) this.#removeBelow(id)
-      // It was made again. What is older than it was below the node that was there before.
+      // It was created again. Any older nodes below it belonged to the former node.
       else if (!tree.isSame(id, stat)) this.#removeBelow(id, stat.czxid)
       if (tree.isAt(id, stat) && tree.isReadable(id) === (data !== undefined)) return
       for (const feed of this.#feeds) feed.changing(id, path)
@@ -55,7 +55,7 @@ export class Copy {
     this.#flush()
   }
 
-  /** Removes the node and all below it. */
+  /** Removes the node and all nodes below it. */
   remove(path: string): void {
     const id = this.tree.find(path)
     if (id === undefined) return
@@ -64,7 +64,7 @@ export class Copy {
     this.#flush()
   }
 
-  /** Throws if `more` further nodes exceed a bound, unless nodes of the copy may be gone. */
+  /** Throws if `more` further nodes exceed the limit, unless nodes of the copy may be gone. */
   check(more: number, mayBeGone = () => false): void {
     const found = this.tree.size + more
     const { maxNodes } = this.#bounds
@@ -87,8 +87,8 @@ export class Copy {
   }
 
   /**
-   * Removes what is below a node and was made before `czxid`, the deepest first. An old node with a newer child stays: it was made
-   * again, too, and is still to be read.
+   * Removes the nodes below a node that were created before `czxid`, the deepest first. An old node with a newer child stays: it
+   * was created again, too, and is still to be read.
    */
   #removeBelow(id: number, czxid?: bigint): void {
     const { tree } = this

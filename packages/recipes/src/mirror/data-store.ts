@@ -5,7 +5,7 @@ const CHUNK = 64 * 1024
 /** Longer data has a chunk of its own. */
 const LONGEST_SHARED = CHUNK / 4
 
-/** Where data is. */
+/** Where data is stored. */
 export interface Place {
   readonly chunk: number
   readonly offset: number
@@ -24,7 +24,7 @@ const NOWHERE: Place = { chunk: -1, offset: 0 }
 export class DataStore {
   readonly #chunks: (Chunk | undefined)[] = []
   readonly #free: number[] = []
-  /** The chunk that is filled. */
+  /** The chunk that is being filled. */
   #current = -1
   #live = 0
   #allocated = 0

@@ -1,18 +1,18 @@
-// Says when everything that was begun so far is done, although new work begins all the time.
+// Tells when everything begun so far is done, although new work begins all the time.
 
 /** The work that began between two barriers. */
 export interface Epoch {
   readonly number: number
-  /** How much of it is not done. */
+  /** How much of it is still under way. */
   count: number
   readonly whenDone: (() => void)[]
 }
 
 export class Epochs {
-  /** Those that are not over, oldest first. New work belongs to the last one. */
+  /** The epochs that are not over, oldest first. New work belongs to the last one. */
   #epochs: [...Epoch[], Epoch] = [{ number: 0, count: 0, whenDone: [] }]
 
-  /** Some work begins. Work that belongs to other work has its epoch. */
+  /** Some work begins. Work that belongs to other work has the same epoch. */
   begin(epoch: Epoch = this.#epochs.at(-1)!): Epoch {
     epoch.count++
     return epoch
@@ -28,7 +28,7 @@ export class Epochs {
     return this.#epochs.some((each) => each.number > number && each.count > 0)
   }
 
-  /** Calls `done` when all that has begun until now is done: at once if it is. */
+  /** Calls `done` when all work that has begun until now is done: at once if it already is. */
   barrier(done: () => void): void {
     const last = this.#epochs.at(-1)!
     last.whenDone.push(done)

@@ -3,7 +3,7 @@ import { branded, printable } from '@zk/client/internal'
 /** The brand by which `MirrorTooLargeError.is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/MirrorTooLargeError')
 
-/** The tree is over one of the bounds of its mirror. The mirror has ended. */
+/** The tree exceeds one of the limits of its mirror. The mirror has ended. */
 export class MirrorTooLargeError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'MirrorTooLargeError'
@@ -11,11 +11,11 @@ export class MirrorTooLargeError extends Error {
   readonly [brand] = true
   /** The path of the mirror. */
   readonly path: string
-  /** The bound. */
+  /** Which limit was exceeded. */
   readonly bound: 'maxNodes' | 'maxBytes'
   /** Its value. */
   readonly limit: number
-  /** How many nodes or bytes there are at least. */
+  /** The number of nodes or bytes, at least. */
   readonly found: number
 
   constructor(path: string, bound: 'maxNodes' | 'maxBytes', limit: number, found: number) {

@@ -11,23 +11,23 @@ import { serverTimeout, withLimit } from '../kernel/limit.ts'
 const MAX_NODES = 1_000_000
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** What is mirrored, and how much it may be. */
+/** What is mirrored, and its limits. */
 export interface MirrorOptions {
-  /** How many levels below the node are mirrored; 0 for the node alone. @default all */
+  /** How many levels below the node are mirrored; 0 for only the node. @default all */
   depth?: number | undefined
   /**
    * Whether the node of this path, and what is below it, is mirrored. It is called once each time a node appears, except for the
    * top node, and must always return the same result for a path. If it throws, the mirror ends with that error. @default all
    */
   filter?: ((path: string) => boolean) | undefined
-  /** How many nodes there may be, at least 1. One more ends the mirror with a `MirrorTooLargeError`. @default 1_000_000 */
+  /** The maximum number of nodes, at least 1. One more ends the mirror with a `MirrorTooLargeError`. @default 1_000_000 */
   maxNodes?: number | undefined
   /**
-   * How many bytes of data, and characters of names, there may be, at least 1. One more ends the mirror with a
+   * The maximum number of bytes of data plus characters of names, at least 1. One more ends the mirror with a
    * `MirrorTooLargeError`. @default 256 MiB
    */
   maxBytes?: number | undefined
-  /** Closes the mirror. Before it is open, `open` rejects with its reason. */
+  /** Closes the mirror. If it aborts before the mirror is open, `open` rejects with its reason. */
   signal?: AbortSignal | undefined
 }
 
@@ -44,22 +44,22 @@ export interface MirrorChanges extends AsyncIterableIterator<MirrorChange>, Asyn
 }
 
 /**
- * A live copy of a node and of all below it, in the memory of this program.
+ * A live copy of a node and of all nodes below it, in the memory of this program.
  *
  *     await using mirror = await Mirror.open(zk, '/config')
  *     mirror.get('/config/limits')?.text
  *     for await (const change of mirror.changes()) { … }
  *
- * It follows the servers over lost connections and expired sessions. It shows each node as the servers had it at one time, and
- * never goes back to an older state. Two nodes may be of different times, one round trip apart, or as far apart as `staleSince`
- * says while it is stale.
+ * It follows the servers across lost connections and expired sessions. It shows each node as the servers had it at one time, and
+ * never goes back to an older state. Two nodes may be from different times, one round trip apart, or as far apart as `staleSince`
+ * says while the mirror is stale.
  *
  * What it does not notice: changes of ACLs, which cause no events. A node that this client may not read has no data here, and
- * nothing below it is mirrored. When it may be read again, that is noticed with its next change, or after the next lost
- * connection. Servers from 3.8.4 and 3.9.2 on send no events of such nodes at all.
+ * nothing below it is mirrored. When this client may read it again, the mirror notices that with its next change, or after the
+ * next lost connection. Servers from 3.8.4 and 3.9.2 on send no events of such nodes at all.
  */
 export class Mirror {
-  /** The path of the node on top. It need not exist: the mirror is then empty. */
+  /** The path of the top node. It need not exist: the mirror is then empty. */
   readonly path: string
   readonly #zk: ZooKeeper
   readonly #copy: Copy
@@ -100,32 +100,32 @@ export class Mirror {
     })
   }
 
-  /** The node, if it is there. Its data is a copy. */
+  /** The node, if it exists. Its data is a copy. */
   get(path: string): MirroredNode | undefined {
     const id = this.#copy.tree.find(path)
     return id === undefined ? undefined : this.#copy.tree.node(id, path)
   }
 
-  /** The names of the children, in no particular order; empty if the node is not there. */
+  /** The names of the children, in no particular order; empty if the node does not exist. */
   children(path: string): string[] {
     const id = this.#copy.tree.find(path)
     return id === undefined ? [] : this.#copy.tree.childNames(id)
   }
 
-  /** All nodes at this moment, each before those below it. A node that goes while the loop runs is left out. */
+  /** All nodes at this moment, each before the nodes below it. A node that is removed while the loop runs is left out. */
   *entries(): Generator<MirroredNode, void, undefined> {
     const { tree } = this.#copy
     for (const id of tree.ids()) if (tree.has(id)) yield tree.node(id)
   }
 
-  /** How many nodes there are. */
+  /** The number of nodes. */
   get size(): number {
     return this.#copy.tree.size
   }
 
   /**
-   * Every change up to and including this transaction is in the mirror. Some nodes may be of later transactions. It rises with
-   * the changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself (before
+   * Every change up to and including this transaction is in the mirror. Some nodes may be from later transactions. The value
+   * rises with changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself (before
    * 3.9 an event does not show its transaction).
    */
   get zxid(): bigint {
@@ -153,9 +153,10 @@ export class Mirror {
   /**
    * The content as `Added`, parents first, then `Ready`, then the changes from now on. Each iterator gets all of it.
    *
-   * A reader that is slow costs no more memory than the content that was yielded: several changes of a node become one, from
-   * what was yielded to what is there now, and a node that came and went in between is not yielded. The changes of one node are in
-   * order, and so are a parent and its children. Those of other nodes are in the order of the first change that was not yielded.
+   * A slow reader costs no more memory than the content that was yielded: several changes of a node are combined into one, from
+   * what was yielded to the current state, and a node that was added and removed in between is not yielded. The changes of one
+   * node are in order, and so are a parent and its children. Changes of other nodes are in the order of the first change that was
+   * not yielded.
    */
   changes(): MirrorChanges {
     const feed = this.#copy.feed(!this.isStale)
@@ -164,8 +165,8 @@ export class Mirror {
   }
 
   /**
-   * Resolves when the mirror is as recent as a `sync` that is sent at the call would make a read. It is not stale then. `timeout`
-   * is T by default: then it rejects with `RequestTimeout`.
+   * Resolves when the mirror is as recent as a read after a `sync` sent at the call would be. It is not stale then. After
+   * `timeout`, the session timeout by default, it rejects with `RequestTimeout`.
    */
   async synced(options: Pick<CallOptions, 'timeout' | 'signal'> = {}): Promise<void> {
     checkSynced(options)

@@ -3,15 +3,15 @@ import type { Stat } from '@zk/client'
 import { fieldsInJson } from '@zk/client/internal'
 
 /**
- * The part of a node's Stat that a mirror keeps: what is written with the data. The other fields change without an event of
- * the node. `ephemeralOwner` is 0 for a node of no session.
+ * The part of a node's Stat that a mirror keeps: the fields that are written with the data. The other fields change without an
+ * event of the node. `ephemeralOwner` is 0 for a node without a session.
  */
 export type MirroredStat = Pick<
   Stat,
   'czxid' | 'mzxid' | 'ctime' | 'mtime' | 'version' | 'ephemeralOwner' | 'dataLength'
 >
 
-/** A class, so that `toJSON` costs a `get` nothing. */
+/** This is a class, so that `toJSON` does not make `get` slower. */
 class NodeStat implements MirroredStat {
   readonly czxid: bigint
   readonly mzxid: bigint
@@ -44,7 +44,7 @@ export class MirroredNode {
   readonly path: string
   /** A copy of its data; undefined if this client may not read it. */
   readonly data: Uint8Array | undefined
-  /** When and by which transactions it was made and written. */
+  /** When and by which transactions it was created and written. */
   readonly stat: MirroredStat
 
   /** @internal */
@@ -66,7 +66,7 @@ export class MirroredNode {
   }
 }
 
-/** A node is in the mirror that was not there before. Its parent was added before it. */
+/** A node is in the mirror that was not in it before. Its parent was added before it. */
 export interface Added {
   /** Distinguishes the changes. */
   readonly type: 'Added'
@@ -77,8 +77,8 @@ export interface Added {
 }
 
 /**
- * A node was written, or deleted and created again: then `node.stat.czxid` differs from that of `old`. Or this client has got
- * or lost the right to read its data.
+ * A node was written, or deleted and created again: then `node.stat.czxid` differs from `old.stat.czxid`. Or this client has
+ * gained or lost the right to read its data.
  */
 export interface Changed {
   /** Distinguishes the changes. */
@@ -91,7 +91,7 @@ export interface Changed {
   readonly node: MirroredNode
 }
 
-/** A node is no longer in the mirror. What was below it was removed before it. */
+/** A node is no longer in the mirror. The nodes below it were removed before it. */
 export interface Removed {
   /** Distinguishes the changes. */
   readonly type: 'Removed'
@@ -102,8 +102,7 @@ export interface Removed {
 }
 
 /**
- * The changes before this are the complete content. It comes after the initial content, and each time that a stale mirror is
- * complete again.
+ * The changes before this are the complete content. It comes after the initial content, and each time a stale mirror is complete again.
  */
 export interface Ready {
   /** Distinguishes this from the changes. */

@@ -1,4 +1,4 @@
-// Which paths a mirror has.
+// Which paths are mirrored.
 import type { ZooKeeper } from '@zk/client'
 import { isSystemNode } from '@zk/client/internal'
 
@@ -19,7 +19,7 @@ export class MirroredPaths {
     this.#options = options
   }
 
-  /** Whether the root alone is mirrored. */
+  /** Whether only the root is mirrored. */
   get isFlat(): boolean {
     return this.#options.depth === 0
   }
@@ -30,8 +30,8 @@ export class MirroredPaths {
   }
 
   /**
-   * Whether depth and system nodes let this path be mirrored. The path must be the root or below it. The filter is asked when
-   * the path is read.
+   * Whether this path is within the depth, and not a system node. The path must be the root or below it. The filter is called
+   * when the path is read.
    */
   isInside(path: string): boolean {
     const { root } = this
@@ -42,7 +42,7 @@ export class MirroredPaths {
     return levels <= this.#options.depth && (!isSystemNode(this.#zk, path) || isSystemNode(this.#zk, root))
   }
 
-  /** Whether the filter takes the path. */
+  /** Whether the filter accepts the path. */
   isWanted(path: string): boolean {
     const { filter } = this.#options
     return path === this.root || filter === undefined || filter(path)

@@ -9,7 +9,7 @@ import { type Job, Needs, type ReadQueue } from './read-queue.ts'
 import { childPath, type WrittenStat } from './tree.ts'
 import type { DataRead, Handler, ListRead, StatRead, Watching } from './watching.ts'
 
-/** What comes in place of a result. */
+/** What comes instead of a result. */
 type Refusal = 'NoNode' | 'NoAuth'
 
 /** What is read next of a path. */
@@ -95,7 +95,10 @@ export class NodeReader {
     )
   }
 
-  /** The node may not be read. `exists` shows whether it exists, or is refused because it does. `isMissing`: the caller waits for the node. */
+  /**
+   * The node may not be read. `exists` shows whether it exists, or is refused because the node exists. `isMissing`: the caller
+   * waits for the node.
+   */
   #readRefused(path: string, isMissing: boolean): Promise<void> {
     return this.#ask<StatRead, void>(
       (options, handler) => this.#watching.stat(path, options, handler),
@@ -119,7 +122,7 @@ export class NodeReader {
       (list) => {
         const id = tree.find(path)
         const isThere = typeof list !== 'string' && id !== undefined && tree.isSame(id, list.stat)
-        // It was deleted, made again, or may not be read any more.
+        // The node was deleted, created again, or may no longer be read.
         if (!isThere) {
           if (typeof list !== 'string') this.#discard(path, list)
           return this.#queue.enqueue(path, Needs.data | Needs.comparison, job.epoch)
@@ -133,13 +136,13 @@ export class NodeReader {
     )
   }
 
-  /** No watch of the path stays. Otherwise the watch of this list would count as that of the next one. */
+  /** Removes the watches of the path. Otherwise the watch of this list would count as the watch of the next list. */
   #discard(path: string, list: ListRead): void {
     this.#watching.keep(path, 'list', list)
     this.#watching.forget(path)
   }
 
-  /** Whether the list of the children must be read. Without children it is known. */
+  /** Whether the list of the children must be read. A node without children needs no list. */
   #mustList(job: Job, stat: Stat): boolean {
     const { path } = job
     const { tree } = this.#copy
@@ -149,24 +152,24 @@ export class NodeReader {
     if (!this.#watching.isRecursive) return stat.ephemeralOwner <= 0n && !this.#watching.watchesList(path)
     if (tree.pzxid(id) === stat.pzxid) return false
     if (stat.numChildren === 0) this.#listed(id, job, [], stat.pzxid)
-    // One of the children may be that of the system.
+    // One of the children may be the system node.
     else if (tree.childCount(id) === 0) this.#checkRoom(job, stat.numChildren - 1)
     return stat.numChildren > 0
   }
 
-  /** Throws before so many nodes more are read, if they are certainly too many. */
+  /** Throws before this many more nodes are read, if they are certainly too many. */
   #checkRoom(job: Job, more: number): void {
     if (this.#paths.hasNoFilter) this.#copy.check(more, () => this.#queue.isComparing(job))
   }
 
-  /** The names that are new. */
+  /** Returns the new names. */
   #listed(id: number, { path, epoch }: Job, children: readonly string[], pzxid: bigint): readonly string[] {
     const { tree } = this.#copy
     const names = new Set(children)
     for (const name of tree.childNames(id)) {
       const child = childPath(path, name)
       if (!names.has(name)) this.#copy.remove(child)
-      // Servers may send no events of a node that may not be read: it may have been made again.
+      // Servers may send no events of a node that this client may not read: it may have been created again.
       else if (!tree.isReadable(tree.find(child)!)) this.#queue.enqueue(child, Needs.data, epoch)
     }
     tree.setPzxid(id, pzxid)
@@ -188,7 +191,7 @@ export class NodeReader {
     return id === undefined ? unknownStat : tree.node(id, path).stat
   }
 
-  /** False if there is no place for it any more: then its parent is read again. */
+  /** False if there is no longer a place for it: then its parent is read again. */
   #put(path: string, stat: WrittenStat, data: Uint8Array | undefined): boolean {
     const hasPlace = this.#copy.hasPlaceFor(path)
     if (hasPlace) this.#copy.put(path, stat, data)
@@ -196,7 +199,7 @@ export class NodeReader {
     return hasPlace
   }
 
-  /** A one-shot watch must wait for the root. Others are in the list of their parent when they come again. */
+  /** Only the root needs a one-shot watch that waits for it. Other nodes are in the list of their parent when they exist again. */
   #gone(path: string): Next {
     this.#copy.remove(path)
     const isAwaited = path === this.#paths.root && !this.#watching.isRecursive
@@ -209,8 +212,8 @@ export class NodeReader {
   }
 
   /**
-   * Reads, and handles the reply in the turn of the client's promise: so replies are handled in their order, which is that of
-   * the server's states.
+   * Reads, and handles the reply in the turn of the client's promise: so replies are handled in their order, which is the order
+   * of the server's states.
    */
   #ask<T, R>(
     call: (options: CallOptions, handler: Handler<T, R>) => Promise<R>,

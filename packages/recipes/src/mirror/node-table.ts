@@ -5,12 +5,12 @@ const INTS = { parent: 0, chunk: 1, offset: 2, length: 3, isListed: 4 } as const
 const LONG_COUNT = Object.keys(LONGS).length
 const INT_COUNT = Object.keys(INTS).length
 
-/** The rows of a page. A page is allocated when it is needed: a small mirror has one. */
+/** The rows of a page. Pages are allocated when they are needed: a small mirror has one. */
 const PAGE = 256
 
-/** Rows of numbers. A row has a number, its id, from 0. The id of a removed row is given again. */
+/** Rows of numbers. Each row has a number, its id, from 0. The id of a removed row is used again. */
 export class NodeTable {
-  // Nodes that were never written since they were made, which have no children and no owner, take no memory for these.
+  // Nodes that were never written after their creation, and have no children and no owner, take no memory for these.
   readonly mzxid = new SparseColumn((id) => this.long(id, 'czxid'))
   readonly pzxid = new SparseColumn((id) => this.long(id, 'czxid'))
   readonly mtime = new SparseColumn((id) => this.long(id, 'ctime'))

@@ -1,16 +1,16 @@
-// How fast the mirrors of a session compare their nodes. After an outage many mirrors of many processes do that at once, even for one
-// change. If each mirror had a large window of reads, servers would have to look at all nodes of all mirrors, and other calls would
-// wait for seconds. So the mirrors of one session share a small window. It doubles while answers come as fast as ever, and shrinks
-// when they get slower: then reads wait in the process, and not in the servers.
+// How fast the mirrors of a session compare their nodes. After an outage many mirrors in many processes do that at once, even for
+// one change. If each mirror had a large window of reads, servers would have to look at all nodes of all mirrors, and other calls
+// would wait for seconds. So the mirrors of one session share a small window. It doubles while answers come as fast as ever, and
+// shrinks when they get slower: then reads wait in the process, not in the servers.
 import type { Session } from '@zk/client'
 import { WINDOW } from '../kernel/call-each.ts'
 import { memoized } from '../kernel/memoized.ts'
 
-/** The initial and the least number of nodes that are compared at once. */
+/** The initial and the minimum number of nodes that are compared at once. */
 const LEAST = 16
 /** An answer that takes this many times as long as the fastest answer has waited for others. */
 const SLOWER = 2
-/** In ms: differences below it are those of timers and turns. */
+/** In ms: smaller differences come from timers and turns. */
 const NEGLIGIBLE = 2
 
 const ofSessions = new WeakMap<Session, Pace>()
@@ -35,7 +35,7 @@ export class Pace {
     return this.#size
   }
 
-  /** A comparison begins. If there is no room for it the result is false, and `whenRoom` is called later, once. */
+  /** A comparison begins. If there is no room for it, the result is false, and `whenRoom` is called later, once. */
   begin(whenRoom: () => void): boolean {
     if (this.#underWay >= this.#size) {
       this.#waiting.add(whenRoom)
@@ -72,7 +72,7 @@ export class Pace {
     for (const whenRoom of waiting) whenRoom()
   }
 
-  /** The caller does not wait for room any more. */
+  /** The caller no longer waits for room. */
   leave(whenRoom: () => void): void {
     this.#waiting.delete(whenRoom)
   }

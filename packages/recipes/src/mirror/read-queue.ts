@@ -1,4 +1,4 @@
-// Which paths are to be read, and in which order: each path by one read at a time, and many paths at once.
+// Which paths are to be read, and in which order: one read at a time for each path, and many paths at once.
 import { WINDOW } from '../kernel/call-each.ts'
 import type { Copy } from './copy.ts'
 import { type Epoch, type Epochs, older } from './epochs.ts'
@@ -45,7 +45,7 @@ interface Comparison {
   next: number
 }
 
-/** What reads, as long as there is a session for it. */
+/** Does the reads, as long as there is a session. */
 interface Reader {
   readonly read: (job: Job) => Promise<void>
   /** Called if a read fails for good. */
@@ -93,7 +93,7 @@ export class ReadQueue {
     this.#reader = undefined
   }
 
-  /** Whether other nodes than that of this job are still to be compared. */
+  /** Whether nodes other than this job's node are still to be compared. */
   isComparing(job: Job): boolean {
     if (this.#comparison !== undefined) return true
     for (const each of this.#underWay.values()) if (each !== job && (each.needs & Needs.comparison) !== 0) return true
@@ -111,7 +111,7 @@ export class ReadQueue {
     if (this.#underWay.has(parent) && tree.find(parent) === undefined) this.enqueue(parent, Needs.comparison)
   }
 
-  /** Reads what the path needs. If a read of it is under way, reads again after it. `epoch` is that of older work. */
+  /** Reads what the path needs. If a read of it is under way, reads again after it. `epoch` is the epoch of older work. */
   enqueue(path: string, needs: number, epoch?: Epoch): void {
     const job = this.#underWay.get(path)
     if (job !== undefined) {
@@ -133,8 +133,8 @@ export class ReadQueue {
   }
 
   /**
-   * Reads the nodes with these names, new ones in the list of the path. They are a part of this job. So is what events have begun
-   * below the path since: it may have added names of the list to the copy, and not yet what is below them.
+   * Reads the nodes with these names, which are new in the list of the path. These reads are part of this job. So is the work
+   * that events have begun below the path since: it may have added names of the list to the copy, but not yet the nodes below them.
    */
   addChildren({ path, epoch }: Job, names: readonly string[]): void {
     this.#takeBelow(path, epoch)
@@ -144,7 +144,7 @@ export class ReadQueue {
   /** All nodes are compared with those of the servers, and only what has changed is read. */
   compareAll(): void {
     const { tree } = this.#copy
-    // Those that wait are compared, too.
+    // The jobs that wait are compared, too.
     let epoch = this.#comparison?.epoch ?? this.#epochs.begin()
     for (const job of this.#waiting.values()) {
       // A node that is not in the copy is found in the list of its parent.
@@ -165,7 +165,7 @@ export class ReadQueue {
 
   // --- the window of reads ----------------------------------------------------------------------------------------
 
-  /** Once in a turn: several events of a node are one read. */
+  /** Once per turn: several events of a node cause one read. */
   readonly #pumpSoon = (): void => {
     if (this.#isPumpDue) return
     this.#isPumpDue = true
@@ -196,7 +196,7 @@ export class ReadQueue {
       this.#waiting.delete(path)
       return job
     }
-    // The nodes that are gone are found before new ones are added: so the copy has no more nodes than there are.
+    // Nodes that are gone are found before new nodes are added: so the copy never has more nodes than exist.
     return this.#comparison === undefined ? this.#nextOfListings() : this.#nextCompared(reader)
   }
 
@@ -256,7 +256,7 @@ export class ReadQueue {
     this.#pump()
   }
 
-  /** The session has ended: it is read again in the next one. */
+  /** The session has ended: the node is read again in the next one. */
   #putBack(job: Job): void {
     const { path, needs, epoch, again, againEpoch } = job
     this.#underWay.delete(path)
@@ -278,7 +278,7 @@ export class ReadQueue {
 
   // --- work that becomes a part of older work ---------------------------------------------------------------------
 
-  /** Work of these epochs is one from now on: it has the older one. Without the first, it begins. */
+  /** From now on, work of these two epochs belongs to the older one. Without a first epoch, the work begins here. */
   #joined(present: Epoch | undefined, other: Epoch | undefined): Epoch {
     if (present === undefined) return this.#epochs.begin(other)
     if (other === undefined || older(present, other) === present) return present
@@ -287,7 +287,7 @@ export class ReadQueue {
     return other
   }
 
-  /** All work below the path becomes a part of the work of this epoch. */
+  /** All work below the path becomes part of the work of this epoch. */
   #takeBelow(path: string, epoch: Epoch): void {
     if (!this.#epochs.hasYounger(epoch)) return
     const prefix = childPath(path, '')

@@ -19,7 +19,7 @@ export class Tree {
   readonly root: string
   readonly #table = new NodeTable()
   #data = new DataStore()
-  /** The names by id; undefined for an id that is free. */
+  /** The names by id; undefined for a free id. */
   readonly #names: (string | undefined)[] = []
   readonly #children = new Map<number, Map<string, number>>()
   #rootId: number | undefined
@@ -45,7 +45,7 @@ export class Tree {
     return this.#table.end
   }
 
-  /** The id of the node with this path. It may be given to another node when the node is removed. */
+  /** The id of the node with this path. When the node is removed, another node may get the id. */
   find(path: string): number | undefined {
     if (path === this.root) return this.#rootId
     const below = this.root === '/' ? '/' : `${this.root}/`
@@ -93,7 +93,7 @@ export class Tree {
     return this.#table.long(id, 'czxid')
   }
 
-  /** The transaction that had last changed the list of the children when it was read; -1n if it was not read. */
+  /** The last transaction that had changed the list of the children when it was read; -1n if it was not read. */
   pzxid(id: number): bigint {
     return this.#table.int(id, 'isListed') === 1 ? this.#table.pzxid.get(id) : BigInt(NONE)
   }
@@ -109,14 +109,14 @@ export class Tree {
   }
 
   /**
-   * Whether it is the node that was read, and not a later node of the same path. After an ensemble was set up again, or restored from a
-   * backup, zxids repeat, but not at the same times.
+   * Whether it is the node that was read, and not a later node at the same path. After an ensemble is set up again, or restored
+   * from a backup, zxids repeat, but not at the same times.
    */
   isSame(id: number, { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>): boolean {
     return this.#table.long(id, 'czxid') === czxid && this.#table.long(id, 'ctime') === BigInt(ctime)
   }
 
-  /** Whether the node is the same, and was not written. */
+  /** Whether the node is the same, and was not written since. */
   isAt(id: number, stat: Pick<Stat, 'czxid' | 'ctime' | 'mzxid' | 'mtime'>): boolean {
     const { mzxid, mtime } = this.#table
     return this.isSame(id, stat) && mzxid.get(id) === stat.mzxid && mtime.get(id) === BigInt(stat.mtime)
@@ -130,7 +130,7 @@ export class Tree {
     return [...(this.#children.get(id)?.keys() ?? [])]
   }
 
-  /** The ids of a node and of all below it, each before those below it. */
+  /** The ids of a node and of all nodes below it, parents first. */
   ids(from = this.#rootId): Uint32Array {
     if (from === undefined) return new Uint32Array(0)
     const ids: number[] = []
@@ -242,7 +242,7 @@ export function parentOf(path: string): string {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Copies the name: in engines a substring keeps the whole string in memory. */
+/** Copies the name: in JS engines a substring keeps the whole string in memory. */
 function nameOf(path: string): string {
   return decoder.decode(encoder.encode(path.slice(path.lastIndexOf('/') + 1)))
 }

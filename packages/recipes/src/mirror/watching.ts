@@ -1,5 +1,5 @@
-// How a mirror learns of changes: by one persistent recursive watch, or by two one-shot watches on each node, where servers
-// do not know the former (before 3.6).
+// How a mirror learns of changes: from one persistent recursive watch, or from two one-shot watches on each node if servers do
+// not know the former (before 3.6).
 import {
   type CallOptions,
   type Children,
@@ -16,19 +16,19 @@ import { BeginAnew } from '../kernel/sessions.ts'
 
 /** What watches report, at once: before the reply of a read that shows the change is handled. */
 export interface WatchListener {
-  /** The node was made, deleted or written. */
+  /** The node was created, deleted or written. */
   changed(path: string): void
-  /** Children of the node were made or deleted. */
+  /** Children of the node were created or deleted. */
   childrenChanged(path: string): void
   /** All changes up to this transaction were reported. */
   seen(zxid: bigint): void
-  /** Changes may have been missed. Those from now on are not. */
+  /** Changes may have been missed. From now on none is. */
   missed(): void
   /** The watch no longer exists, although the session lives. */
   lost(error: unknown): void
 }
 
-// What was read, with the watch that it has set, if it has.
+// What was read, with the watch that the read has set, if any.
 export type DataRead = NodeData & Partial<Watched>
 export type StatRead = { readonly stat: Stat | undefined } & Partial<Watched>
 export type ListRead = Children & Partial<Watched>
@@ -40,11 +40,11 @@ export interface Handler<Read, Result> {
 }
 
 /**
- * The watches of one session, and the reads that set those that are needed. A reply is handled in the turn in which the
- * client's promise settles: so replies are handled in their order.
+ * The watches of one session, and the reads that set the necessary ones. A reply is handled in the turn in which the client's
+ * promise settles: so replies are handled in their order.
  */
 export interface Watching {
-  /** Whether one watch has all events, also those of nodes that do not exist yet. */
+  /** Whether one watch reports all events, even of nodes that do not exist yet. */
   readonly isRecursive: boolean
   data<R>(path: string, options: CallOptions, handler: Handler<DataRead, R>): Promise<R>
   stat<R>(path: string, options: CallOptions, handler: Handler<StatRead, R>): Promise<R>
@@ -53,9 +53,9 @@ export interface Watching {
   keep(path: string, kind: 'data' | 'list', read: Partial<Watched>): void
   /** Whether a watch on the list of this node is set. */
   watchesList(path: string): boolean
-  /** The node is not mirrored any more. */
+  /** The node is no longer mirrored. */
   forget(path: string): void
-  /** Removes all watches. In the background: leaving does not wait for a silent server. */
+  /** Removes all watches, in the background: leaving does not wait for a silent server. */
   stop(): void
 }
 
@@ -85,7 +85,7 @@ export async function watchRecursively(
     {
       push,
       end: ({ type }) => {
-        // `removeWatches` of the program removes the watch of its mirror, too. It is set again.
+        // A program's `removeWatches` also removes the watch of its mirror. The watch is set again.
         if (type === 'PersistentWatchRemoved') listener.lost(new BeginAnew())
       },
       fail: (error) => listener.lost(error),

@@ -1,5 +1,5 @@
 const MOST_PERMITS = 1_000_000
-/** What one transaction can take. */
+/** The most permits that one transaction can take. */
 const MOST_AT_ONCE = 1_000
 
 export function checkPermits(permits: unknown): void {

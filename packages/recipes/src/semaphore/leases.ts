@@ -1,7 +1,8 @@
-// The children of `leases`: one ephemeral node for each permit that is taken. As in Curator every child counts, also one of another program.
+// The children of `leases`: one ephemeral node for each permit that is taken. As in Curator, every child counts, even one of
+// another program.
 //
 // A node of ours is named `_c_<uuid>-lease-<permit>`, with the uuid of its contender. So a list shows which permits are taken,
-// and a transaction whose answer was lost has names that can be looked for. Curator's nodes end in ten digits, the counter of
+// and the nodes of a transaction whose answer was lost can be found by name. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import { callEach } from '../kernel/call-each.ts'
@@ -41,13 +42,13 @@ export class Leases implements Folder {
     return { name: `_c_${uuid}-lease-${permit}`, uuid, kind: this.#kind, sequence: permit }
   }
 
-  /** undefined for a node of another program. It counts, but has no permit of ours. */
+  /** undefined for a node of another program. Such a node counts, but has no permit of ours. */
   parse(name: string): ContenderName | undefined {
     const [, uuid, permit] = NAME.exec(name) ?? []
     return uuid === undefined ? undefined : { name, uuid, kind: this.#kind, sequence: Number(permit) }
   }
 
-  /** All names. There are none if the folder does not exist yet. */
+  /** All names; none if the folder does not exist yet. */
   async list(options: CallOptions): Promise<readonly string[]> {
     const listing = () => ifMissing((asking) => this.zk.getChildren(this.path, asking), options, { children: [] })
     return (await retry(this.zk, listing, options.signal)).children
@@ -66,7 +67,7 @@ export class Leases implements Folder {
     return names.map((name) => this.parse(name)).filter((name) => name?.uuid === uuid) as ContenderName[]
   }
 
-  /** Reads a node, also one of another program; undefined when it is gone. */
+  /** Reads a node, even one of another program; undefined if it is gone. */
   async holder(name: string, options: CallOptions): Promise<HolderInfo | undefined> {
     const path = this.pathOf(name)
     const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
@@ -81,14 +82,14 @@ export class Leases implements Folder {
     return numbered(read.filter((holder) => holder !== undefined).sort(byCreation))
   }
 
-  /** Reads the nodes, in the session `asking`. Those that are gone, or belong to another session, are left out. */
+  /** Reads the nodes, in the session `asking`. Nodes that are gone, or belong to another session, are left out. */
   async own(names: readonly ContenderName[], session: Session, asking = session): Promise<ContenderNode[]> {
     const read = await callEach(names, (name) => ContenderNode.find(this, session, name, asking))
     return read.filter((node) => node !== undefined)
   }
 }
 
-/** Those of one hold are of one transaction: by their permits. */
+/** The nodes of one hold were created in one transaction: they are sorted by permit. */
 function byCreation(one: HolderInfo, other: HolderInfo): number {
   if (one.fencingToken !== other.fencingToken) return one.fencingToken < other.fencingToken ? -1 : 1
   return (one.permit ?? 0) - (other.permit ?? 0)

@@ -12,7 +12,7 @@ export class PermitQueue extends Queue {
     this.#stored = stored
   }
 
-  /** The node above stores the number. It is made first: if it were a container, servers would delete it with the number. */
+  /** The node above stores the number. It is created first: if it were a container, servers would delete it with the number. */
   override async make(options: CallOptions & { readonly session: Session }): Promise<void> {
     await this.#stored.agree(options.session, 1)
     await super.make(options)

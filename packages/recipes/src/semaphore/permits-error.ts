@@ -4,8 +4,7 @@ import { branded, printable } from '@zk/client/internal'
 const permitsBrand = Symbol.for('@zk/PermitsError')
 
 /**
- * The semaphore's node stores another number of permits than the one that this `Semaphore` was made with, or no number.
- * Nothing was acquired.
+ * The semaphore's node stores a different number of permits than this `Semaphore` was created with, or no number. Nothing was acquired.
  */
 export class PermitsError extends Error {
   /** The name with which its stack begins. */
@@ -14,12 +13,12 @@ export class PermitsError extends Error {
   readonly [permitsBrand] = true
   /** The path of the semaphore. */
   readonly path: string
-  /** The number that this `Semaphore` was made with; undefined if it was made without. */
+  /** The number that this `Semaphore` was created with; undefined if it was created without one. */
   readonly permits: number | undefined
   /** The number that the node stores; undefined if it stores none. */
   readonly stored: number | undefined
 
-  /** @internal `stored` is the data of the node if it is no number. */
+  /** @internal `stored` is the data of the node if it is not a number. */
   constructor(path: string, permits: number | undefined, stored: number | Uint8Array | undefined) {
     super(printable(`${path} ${explainPermits(permits, stored)}`))
     this.path = path
@@ -40,11 +39,11 @@ export class PermitsError extends Error {
 }
 
 function explainPermits(permits: number | undefined, stored: number | Uint8Array | undefined): string {
-  if (stored === undefined) return 'stores no number of permits: make one Semaphore with { permits }, or call resize'
+  if (stored === undefined) return 'stores no number of permits: create one Semaphore with { permits }, or call resize'
   if (typeof stored !== 'number')
     return `has ${stored.length} bytes of data, where a number of permits has 4: is it the path of something else?`
   return (
-    `has ${stored} permits, and this Semaphore was made with { permits: ${permits} }: make it with ${stored}, ` +
-    'make it without permits to follow what is stored, or change what is stored with resize'
+    `has ${stored} permits, and this Semaphore was created with { permits: ${permits} }: create it with ${stored}, ` +
+    'create it without permits to follow what is stored, or change what is stored with resize'
   )
 }

@@ -9,7 +9,7 @@ import type { ContenderNodes } from '../queue/contender-node.ts'
  * Permits of a `Semaphore`. They are held together: all are released together, and all are lost when the node of one is gone.
  *
  * The fencing token rises with every grant of the semaphore. Several holders have permits at the same time, so a resource that
- * they share cannot refuse all lower tokens. One that belongs to one permit (a shard) can: a permit has one holder at a time.
+ * they share cannot refuse all lower tokens. A resource that belongs to one permit (a shard) can: a permit has one holder at a time.
  */
 export class SemaphoreHeld extends Held {
   /** Which permits: numbers from 0 on, smallest first. No two holders have the same at the same time. */
@@ -21,7 +21,7 @@ export class SemaphoreHeld extends Held {
     this.permits = nodes.map(({ name }) => name.sequence).sort((one, other) => one - other)
   }
 
-  /** The first of `permits`: the one, unless several were acquired. */
+  /** The first of `permits`: the only one, unless several were acquired. */
   get permit(): number {
     return this.permits[0]!
   }

@@ -27,9 +27,9 @@ import { StoredPermits } from './stored-permits.ts'
 /** The options of a `Semaphore`. */
 export interface SemaphoreOptions extends LockOptions {
   /**
-   * How many permits there are: 1 to 1,000,000. It is stored in the node of the path when nothing is stored there yet. Calls
-   * reject with a `PermitsError` if another number is stored. After both were equal once, this object follows the stored
-   * number. @default the stored number
+   * The total number of permits: 1 to 1,000,000. It is stored in the node of the path if nothing is stored there yet. Calls
+   * reject with a `PermitsError` if another number is stored. Once both have been equal, this object follows the stored number.
+   * @default the stored number
    */
   permits?: number | undefined
 }
@@ -41,23 +41,23 @@ export interface CountOption {
 }
 
 const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
-/** The queue is that of Curator's InterProcessMutex: the names of its nodes are those of a lock. The first in it reads `leases`. */
+/** The queue is a Curator InterProcessMutex: its nodes have the names of a lock's nodes. The first in it reads `leases`. */
 const role: Role = { ...exclusive, kind, kinds: [kind], trustsOwnSession: false }
 
 /**
- * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those
- * of Curator's InterProcessSemaphoreV2: those that wait are below `<path>/locks`, and each permit that is taken is a node below
- * `<path>/leases`. The number of permits is stored as by Curator's SharedCount.
+ * A fair semaphore: at most `permits` are held at a time, and they are granted in the order of the calls. Its znodes are those of
+ * Curator's InterProcessSemaphoreV2: waiting contenders are below `<path>/locks`, and each permit that is taken is a node below
+ * `<path>/leases`. The number of permits is stored as in Curator's SharedCount.
  *
  *     const semaphore = new Semaphore(zk, '/semaphores/encoder', { permits: 4 })
  *     await semaphore.run(async (held) => { … held.permit … })
  *
- * A call that asks for many permits waits until so many are free, and all behind it wait, too.
+ * A call that asks for many permits waits until that many are free, and all contenders behind it wait, too.
  *
- * The node of the path is persistent, and stays. Those below it are containers.
+ * The node of the path is persistent, and stays. `locks` and `leases` below it are containers.
  */
 export class Semaphore implements Acquirable<SemaphoreHeld> {
-  /** The path that was given: the node that stores the number of permits. */
+  /** The path passed to the constructor: the node that stores the number of permits. */
   readonly path: string
   readonly #permits: number | undefined
   readonly #queue: Queue
@@ -78,8 +78,8 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * See `Acquirable`. Rejects with a `PermitsError` when the stored number of permits is another one, and with a `RangeError`
-   * when it is, or becomes, less than `count`: the call would wait for ever.
+   * See `Acquirable`. Rejects with a `PermitsError` if the stored number of permits is different, and with a `RangeError` if it
+   * is, or becomes, less than `count`: the call would wait forever.
    */
   async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {
     checkCall('Semaphore.acquire', options, ['count', ...acquireOptions])
@@ -103,9 +103,9 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * Stores another number of permits, 1 to 1,000,000. All that follow the stored number use it from the next grant on. If more
-   * permits are held, no holder loses any: nothing is granted until there is room again. Of two calls at once the later one
-   * counts.
+   * Stores another number of permits, 1 to 1,000,000. All programs that follow the stored number use it from the next grant on.
+   * If more permits are held, no holder loses any: nothing is granted until there is room again. If two calls are made at the
+   * same time, the later one wins.
    */
   async resize(permits: number, options: CallOptions = {}): Promise<void> {
     checkCall('resize', options)
@@ -115,7 +115,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     await within({ zk, path: this.path }, 'resize', options, resize)
   }
 
-  /** The stored number of permits; undefined when none is stored yet. */
+  /** The stored number of permits; undefined if none is stored yet. */
   async permits(options: CallOptions = {}): Promise<number | undefined> {
     checkCall('permits', options)
     const stored = await within(this.#queue, 'permits', options, (limited) => this.#stored.read(limited))
@@ -123,15 +123,15 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * The permits that are taken, oldest first: a holder of several is listed once for each. Nodes of other programs count, also
-   * one of Curator that still waits for room.
+   * The permits that are taken, oldest first: a holder of several is listed once for each. Nodes of other programs count, even a
+   * Curator node that still waits for room.
    */
   async holders(options: CallOptions = {}): Promise<HolderInfo[]> {
     checkCall('holders', options)
     return await within(this.#queue, 'holders', options, (limited) => this.#leases.holders(limited))
   }
 
-  /** Those that wait, oldest first. */
+  /** The waiting contenders, oldest first. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
     return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
@@ -143,7 +143,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 }
 
-/** Acquires so many permits. */
+/** Acquires this many permits. */
 class PermitLock extends QueueLock<SemaphoreHeld> {
   readonly #entry: Entry
   readonly #wanted: Wanted

@@ -17,8 +17,12 @@ const calls: [string, () => unknown, string][] = [
   ['new Group with an unknown option', () => new Group(zk, '/a', wrong({ data: '' })), 'unknown option data'],
   ['new Group with a bad ACL', () => new Group(zk, '/a', { acl: [] }), 'acl must be a list'],
   ['join with an unknown option', () => group.join(wrong({ label: 'x' })), 'unknown option label'],
-  ['join with an empty name', () => group.join({ name: '' }), 'name must be a text without a slash'],
-  ['join with a slash in the name', () => group.join({ name: 'a/b' }), 'name must be a text without a slash'],
+  ['join with an empty name', () => group.join({ name: '' }), 'name must be a non-empty string without a slash'],
+  [
+    'join with a slash in the name',
+    () => group.join({ name: 'a/b' }),
+    'name must be a non-empty string without a slash',
+  ],
   ['join with a dot for a name', () => group.join({ name: '..' }), 'path'],
   ['join with a number for a name', () => group.join({ name: wrong(1) }), 'not number'],
   ['join with data of no kind', () => group.join({ data: wrong({}) }), 'data must be a string or a Uint8Array'],
@@ -31,8 +35,8 @@ const calls: [string, () => unknown, string][] = [
     () => new ServiceDiscovery(zk, '/a', { onUnreadable: wrong(1) }),
     'onUnreadable',
   ],
-  ['register with a slash in the service', () => register({ name: 'a/b' }), 'name must be a text'],
-  ['register with a slash in the id', () => register({ id: 'a/b' }), 'id must be a text'],
+  ['register with a slash in the service', () => register({ name: 'a/b' }), 'name must be a non-empty string'],
+  ['register with a slash in the id', () => register({ id: 'a/b' }), 'id must be a non-empty string'],
   ['register with an unknown field', () => register({ host: 'x' }), 'an instance has no field host'],
   ['register with a port of no kind', () => register({ port: '80' }), 'port must be an integer from 0 to 65535'],
   ['register with a port that is too large', () => register({ sslPort: 65_536 }), 'sslPort must be an integer'],
@@ -40,7 +44,7 @@ const calls: [string, () => unknown, string][] = [
   ['register with braces that do not match', () => register({ uriSpec: '{scheme' }), 'pairs of braces'],
   ['register with braces that nest', () => register({ uriSpec: '{a{b}}' }), 'pairs of braces'],
   ['register with an enabled of no kind', () => register({ enabled: 1 }), 'enabled must be true or false'],
-  ['instances of a bad service', () => services.instances(''), 'name must be a text'],
+  ['instances of a bad service', () => services.instances(''), 'name must be a non-empty string'],
 ]
 
 describe('Group', () => {

@@ -52,7 +52,7 @@ describe('LockTimeoutError', () => {
     scene.ensemble.nodes.create(`${PATH}/_c_00000000-0000-4000-8000-000000000000-lock-0000000000`)
     await scene.done(zk.create(`${PATH}/counts`, '', { mode: 'PERSISTENT_SEQUENTIAL' }))
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error.message).toContain('waited for a node of no session, which no client releases, queued since')
+    expect(error.message).toContain('waited for a node without a session, which no client releases, queued since')
   })
 
   test('LockTimeoutError states when the contender ahead is of the same client', async () => {
