@@ -214,7 +214,7 @@ interface Read<T> {
   readonly isReadable: boolean
 }
 
-/** Whether a node may be the one that was seen first. */
+/** Whether a node may be the node that was seen first. */
 function mayBeSame(stat: Stat, first: Stat | undefined): boolean {
   const isKnown = first !== undefined && first !== unknownStat && stat !== unknownStat
   return !isKnown || stat.czxid === first.czxid

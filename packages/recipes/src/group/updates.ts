@@ -70,7 +70,7 @@ export class Updates {
     return this.dataOf(this.#waiting.at(-1) ?? this.#accepted!)
   }
 
-  /** A change is computed anew each time, since an update before it may have been refused. */
+  /** A change is computed again each time, since an update before it may have been refused. */
   dataOf(update: Update): Uint8Array {
     let before = this.#accepted
     for (const each of this.#waiting.slice(0, this.#waiting.indexOf(update) + 1)) {
@@ -109,7 +109,7 @@ export class Updates {
     return true
   }
 
-  /** Nothing is written any more. */
+  /** Nothing more is written. */
   end(error: unknown): void {
     this.#accepted ??= this.#waiting[0]
     for (const update of this.#waiting.splice(0)) update.settle(error)

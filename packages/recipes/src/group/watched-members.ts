@@ -57,7 +57,7 @@ class WatchedMembers {
     this.#read = read
   }
 
-  /** The members: at once at the first call, then when they differ from those of the last call. Sorted by name. */
+  /** The members, sorted by name: at once at the first call, then whenever they differ from the last result. */
   async next(): Promise<readonly Member[]> {
     for (;;) {
       await this.#changed()

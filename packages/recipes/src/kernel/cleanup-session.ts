@@ -5,8 +5,8 @@ import type { Session, ZooKeeper } from '@zk/client'
 import { internalsOf } from '@zk/client/internal'
 
 /**
- * The session in which nodes of `session` can be deleted now: `session` itself, or a later session of the client. Returns undefined if
- * a server has said that `session` is over, which deletes them, or if the client has no session any more.
+ * The session in which nodes of `session` can be deleted now: `session` itself, or a later session of the client. Returns
+ * undefined if a server has said that `session` is over, which deletes them, or if the client no longer has a session.
  */
 export function cleanupSessionOf({ session: present }: ZooKeeper, session: Session): Session | undefined {
   if (!session.signal.aborted) return session
@@ -15,8 +15,8 @@ export function cleanupSessionOf({ session: present }: ZooKeeper, session: Sessi
 
 /**
  * Makes the call in the session in which nodes of `session` can be deleted, and again in the next one if that session ends
- * meanwhile. Settles as the call does; resolves with undefined if there is no such session any more: then nothing is left to delete,
- * or nothing can be deleted.
+ * meanwhile. Settles as the call does; resolves with undefined if no such session is left: then nothing is left to delete, or
+ * nothing can be deleted.
  */
 export async function inCleanupSession<T>(
   zk: ZooKeeper,

@@ -6,7 +6,7 @@ import { wasAborted } from '@zk/client/internal'
 /** Thrown by a body of `inEachSession` that must begin anew although its session lives. */
 export class BeginAnew extends Error {}
 
-/** Our node does not exist any more: another client deleted it, or the contender has left. */
+/** Our node no longer exists: another client deleted it, or the contender has left. */
 export class NodeVanished extends BeginAnew {}
 
 export function vanishedIfMissing(error: unknown): never {

@@ -30,8 +30,8 @@ export class MirroredPaths {
   }
 
   /**
-   * Whether this path is within the depth, and not a system node. The path must be the root or below it. The filter is called
-   * when the path is read.
+   * Whether this path is within the depth, and not a system node (unless the root is one). The path must be the root or below it.
+   * The filter is called when the path is read.
    */
   isInside(path: string): boolean {
     const { root } = this

@@ -142,7 +142,7 @@ export class NodeReader {
     this.#watching.forget(path)
   }
 
-  /** Whether the list of the children must be read. A node without children needs no list. */
+  /** Whether the list of the children must be read. Without children the list is known. */
   #mustList(job: Job, stat: Stat): boolean {
     const { path } = job
     const { tree } = this.#copy

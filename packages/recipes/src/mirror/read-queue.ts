@@ -141,7 +141,7 @@ export class ReadQueue {
     if (names.length > 0) this.#listings.push({ path, names, epoch: this.#epochs.begin(epoch), next: 0 })
   }
 
-  /** All nodes are compared with those of the servers, and only what has changed is read. */
+  /** Compares all nodes with the servers, and reads only what has changed. */
   compareAll(): void {
     const { tree } = this.#copy
     // The jobs that wait are compared, too.

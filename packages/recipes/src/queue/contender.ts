@@ -109,7 +109,7 @@ export class Contender {
 
   /**
    * Deletes the nodes. Resolves when that is confirmed, or when a server has ended the session: see `OwnedNode.delete`. If a
-   * server refuses, it rejects and goes on in the background. Idempotent.
+   * server refuses, it rejects and continues in the background. Idempotent.
    */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {

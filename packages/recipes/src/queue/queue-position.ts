@@ -240,7 +240,7 @@ export class QueuePosition {
     return all.map(({ name }) => this.queue.pathOf(name))
   }
 
-  /** Waits until one of the blockers is gone. If there is only one, as usual, no `Promise.race` is made. */
+  /** Waits until one of the blockers is gone. If there is only one, as usual, no `Promise.race` is needed. */
   #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
     const [oldest, other] = blockers
     const waiting = { oldest, isOver: false }

@@ -54,7 +54,7 @@ export class Leases implements Folder {
     return (await retry(this.zk, listing, options.signal)).children
   }
 
-  /** The smallest `count` permits that no node of ours has. If there is room for so many, they are below `permits`. */
+  /** The smallest `count` permits that no node of ours has. If there is room for that many, they are below `permits`. */
   free(names: readonly string[], count: number): number[] {
     const taken = new Set(names.map((name) => this.parse(name)?.sequence))
     const free: number[] = []
