@@ -1,4 +1,4 @@
-// A session that is left at any moment of an acquire: nothing is held on, and no node stays in line.
+// A session that is left at any moment of an acquire: nothing is held on from then on, and no node stays in line.
 import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, Lock, LockLostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { type Holding, holdings, PATH, strideOf } from '../support/every-recipe.ts'
@@ -19,31 +19,63 @@ const recipes: [name: string, acquire: Acquire, block: Holding['block']][] = [
   ['Lock.tryAcquire', (zk, signal) => new Lock(zk, PATH).tryAcquire({ signal }), (zk) => new Lock(zk, PATH).acquire()],
 ]
 
+/** Whether a call's hold was held at any moment after the session was being left. The nodes may be gone by then, and another may hold. */
+class HeldOn<H extends Held | undefined> {
+  isSeen = false
+  #isLeaving = false
+  readonly #acquiring: Outcome<H>
+
+  constructor(acquiring: Promise<H>) {
+    this.#acquiring = outcome(acquiring)
+    // This is the first moment at which the caller may ask.
+    acquiring.then(
+      () => this.#look(),
+      () => {},
+    )
+  }
+
+  /** Called when `detach` was called: the holds are lost at once, not when it resolves. */
+  leaving(): void {
+    this.#isLeaving = true
+    this.#look()
+  }
+
+  #look(): void {
+    if (this.#isLeaving && this.#acquiring.status === 'fulfilled')
+      this.isSeen ||= this.#acquiring.value?.isHeld() === true
+  }
+}
+
 describe.each(recipes)('%s in a session that is left', (name, acquire, block) => {
   test.each([
     ['the path does not exist yet', false, false],
     ['the path exists', true, false],
-    ['another holds', true, true],
+    ['another holds, and releases', true, true],
     ['it was aborted right before, the path exists', true, false, REASON],
-    ['it was aborted right before, another holds', true, true, REASON],
-  ])(`${name} leaves no node, where %s`, async (_, exists, waits, reason?: Error) => {
+    ['it was aborted right before, another holds, and releases', true, true, REASON],
+  ])(`${name} leaves no node and is not held on, where %s`, async (_, exists, waits, reason?: Error) => {
     const played = await atEveryMoment(async (moment) => {
       const scene = new Scene()
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
-      if (waits) await scene.done(block(holder))
+      const obstructing = waits ? await scene.done(block(holder)) : undefined
       const aborting = new AbortController()
-      const acquiring: Outcome<Held | undefined> = outcome(acquire(zk, aborting.signal))
+      const call = acquire(zk, aborting.signal)
+      const acquiring = outcome(call)
+      const heldOn = new HeldOn(call)
       let wasPending = false
       let detaching: Outcome<unknown> | undefined
       scene.world.interrupt(moment, () => {
         wasPending = acquiring.status === 'pending'
         if (reason !== undefined) aborting.abort(reason)
         detaching = outcome(zk.detach())
+        heldOn.leaving()
       })
       await scene.world.settle()
+      await (obstructing && scene.done(obstructing.release()))
       if (detaching === undefined) return false
       expect(detaching.status).toBe('fulfilled')
+      expect(heldOn.isSeen).toBe(false)
       expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
       if (acquiring.status === 'rejected') {
         // An abort that comes when the grant is on its way to the caller is too late.
@@ -62,15 +94,19 @@ test('SharedLock.downgrade in a session that is left leaves no node', async () =
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new SharedLock(zk, PATH).write.acquire())
-    const downgrading = outcome(held.downgrade())
+    const call = held.downgrade()
+    const downgrading = outcome(call)
+    const heldOn = new HeldOn(call)
     let wasPending = false
     let detaching: Outcome<unknown> | undefined
     scene.world.interrupt(moment, () => {
       wasPending = downgrading.status === 'pending'
       detaching = outcome(zk.detach())
+      heldOn.leaving()
     })
     await scene.world.settle()
     expect(detaching?.status ?? 'fulfilled').toBe('fulfilled')
+    expect(heldOn.isSeen).toBe(false)
     if (detaching === undefined) return false
     expect(scene.ensemble.nodes.ephemerals()).toEqual([])
     if (downgrading.status === 'rejected') expect(reasonOf(downgrading.error)).toBe('Closed')
