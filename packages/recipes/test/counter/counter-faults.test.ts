@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { Counter, KeeperError } from '../../src/index.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
-import { eachFault, loseReply, loseRequest, type Fault } from '../support/faults.ts'
+import { drop, eachFault, loseReply, loseRequest, type Fault } from '../support/faults.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene, sceneOfTwo } from '../support/scene.ts'
 
@@ -300,6 +300,32 @@ describe('A Counter that is given up', () => {
     await scene.world.advance(RECONNECTED)
     expect([beside.value, stored(scene)]).toEqual([101n, 101n])
   })
+
+  // Each fault that keeps the answer away.
+  test.each(eachFault.filter(([, fault]) => fault !== drop))(
+    'Counter.add whose write meets %s, and is then refused by a busy server, says whenever it times out whether it may have happened',
+    async (_, fault) => {
+      let late = 0
+      for (let timeout = 50; timeout < RECONNECTED; timeout += 250) {
+        const { scene, zk } = await prepared()
+        const { faults } = scene.ensemble
+        const counter = new Counter(zk, PATH)
+        await scene.done(counter.add(0n))
+        const sum = new Sum()
+        const match = { op: 'multi', session: zk.session.id } as const
+        // A rule that comes later strikes what the first one has left.
+        fault(faults, match)
+        faults.fail({ ...match, code: 'ThrottledOp' })
+        const adding = sum.add(counter, { timeout })
+        sum.add(counter, { timeout: MUCH })
+        await scene.world.advance(MUCH)
+        if (adding.status === 'rejected') late++
+        sum.check(scene)
+        expect(scene.leftovers()).toEqual(nothing)
+      }
+      expect(late).toBeGreaterThan(2)
+    },
+  )
 
   test('Counter.add takes the session timeout where none is given', async () => {
     const { scene, zk } = await prepared()

@@ -220,6 +220,28 @@ describe('A member of a DoubleBarrier that dies', () => {
     }
   })
 
+  test('BarrierEntry.leave that is called several times at a time waits for all others, in whatever order they go', async () => {
+    const size = 3
+    for (const leaver of [0, 1, 2]) {
+      for (const isReverse of [false, true]) {
+        const { scene, clients, barriers } = await prepared(size)
+        const entries = await inside(scene, barriers)
+        const sorted = entries.map((entry, index) => ({ entry, zk: clients[index]! }))
+        sorted.sort((one, other) => (one.entry.path < other.entry.path ? -1 : 1))
+        const others = sorted.filter((_, index) => index !== leaver)
+        if (isReverse) others.reverse()
+        const leaving = [1, 2, 3].map(() => outcome(sorted[leaver]!.entry.leave()))
+        await scene.world.settle()
+        for (const { zk } of others) {
+          expect(statuses(leaving)).toEqual(pending(leaving))
+          await scene.done(zk.close())
+        }
+        expect(statuses(leaving)).toEqual(fulfilled(leaving))
+        expect(names(scene)).toEqual([])
+      }
+    }
+  })
+
   test('BarrierEntry.signal aborts when the session expires inside, and leave rejects with its reason', async () => {
     const { scene, clients, barriers } = await prepared(2)
     const [first, second] = await inside(scene, barriers)

@@ -14,6 +14,8 @@ class Observer {
   readonly seen: (string | undefined)[] = []
   readonly stopping = new AbortController()
   readonly watching: Outcome<void>
+  /** The body waits for this after each view. */
+  free: Promise<void> = Promise.resolve()
 
   constructor(zk: ZooKeeper) {
     this.watching = outcome(this.#watch(new LeaderElection(zk, PATH)))
@@ -28,6 +30,7 @@ class Observer {
   async #watch(election: LeaderElection): Promise<void> {
     for await (const { leader, isStale } of election.leaders({ signal: this.stopping.signal })) {
       this.seen.push(isStale ? `${leader?.label}, stale` : leader?.label)
+      await this.free
     }
   }
 }
@@ -252,6 +255,46 @@ describe('LeaderElection.leaders', () => {
     scene.accept()
     await scene.world.advance(5_000)
     expect(observer.seen).toEqual(['one', 'one, stale', undefined])
+  })
+
+  test('LeaderElection.leaders tells that it has no server, whenever the next connection is lost while its loop is busy', async () => {
+    let away = 0
+    await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const first = await elect(scene, one, 'one')
+      const observer = new Observer(zk)
+      await scene.world.settle()
+      scene.ensemble.faults.delayReply({ op: 'getChildren2', session: zk.session.id, ms: 1_000 })
+      await scene.done(first.value.release())
+      let goOn = () => {}
+      observer.free = new Promise((resolve) => (goOn = resolve))
+      scene.cut(zk)
+      await scene.world.settle()
+      expect(observer.seen).toEqual(['one', 'one, stale'])
+      let isCut = false
+      const cutAgain = () => {
+        isCut = true
+        scene.refuse()
+        scene.cut(zk)
+      }
+      scene.network.before(frame, cutAgain)
+      await scene.world.advance(3_000)
+      const isLast = !isCut
+      // All is answered on this connection.
+      if (isLast) cutAgain()
+      await scene.world.settle()
+      goOn()
+      await scene.world.settle()
+      const isAway = zk.session.connection === undefined
+      if (isAway) away++
+      expect(observer.seen.at(-1)?.endsWith(', stale') ?? false).toBe(isAway)
+      scene.accept()
+      await scene.world.advance(5_000)
+      expect(observer.seen.at(-1)).toBeUndefined()
+      return !isLast
+    })
+    expect(away).toBeGreaterThan(2)
   })
 
   test.each(['ThrottledOp', 'OperationTimeout'] as const)('LeaderElection.leaders outlasts %s', async (code) => {

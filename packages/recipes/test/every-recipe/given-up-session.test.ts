@@ -1,7 +1,8 @@
 // The client may take its session for over before the ensemble ends it. Then the nodes still stand.
 import { describe, expect, test } from 'vitest'
 import { Counter, type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
-import { acquirables, PATH } from '../support/every-recipe.ts'
+import { acquirables, holdings, PATH } from '../support/every-recipe.ts'
+import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
 
@@ -116,6 +117,36 @@ describe('a session that only its client has given up', () => {
       await scene.done(held.release())
       expect(waiting.value.isHeld()).toBe(true)
       expect(ahead.flat().filter((path) => others.includes(path))).toEqual([])
+    },
+  )
+
+  test.each(holdings.filter(({ isExclusive }) => isExclusive))(
+    '$call never queues behind its own former node, whichever answers were missing when its session was given up',
+    async ({ make }) => {
+      const steps = await atEveryFrame(async (frame) => {
+        const scene = new Scene()
+        const zk = await scene.client({ sessionTimeout: T })
+        await scene.done((await scene.done(make(zk).acquire())).release())
+        const ahead: string[] = []
+        let wasPending = false
+        // What arrives from here on is executed, and not answered.
+        scene.network.before(frame, () => {
+          wasPending = acquiring.status === 'pending'
+          scene.freeze(zk, 'replies')
+        })
+        const acquiring = outcome(make(zk).acquire({ onQueued: (place) => ahead.push(...place.ahead) }))
+        await scene.world.settle()
+        if (!wasPending) return false
+        if (acquiring.status === 'pending') {
+          await giveUp(scene, zk)
+          scene.accept()
+          while (acquiring.status === 'pending') await scene.world.advance(1)
+        }
+        expect(ahead).toEqual([])
+        expect(nodesOf(scene)).toEqual(acquiring.value.paths.toSorted())
+        return true
+      })
+      expect(steps).toBeGreaterThan(2)
     },
   )
 
