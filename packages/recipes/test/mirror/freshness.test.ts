@@ -28,12 +28,17 @@ interface Commit {
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('change' as const), path: fc.constantFrom(...PATHS) }) },
   { weight: 5, arbitrary: fc.record({ does: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 12 }) }) },
+  // Changes come while reads and events of those before are under way.
+  {
+    weight: 8,
+    arbitrary: fc.record({ does: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: LATENCY - 1 }) }),
+  },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('cut' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('reconnect' as const) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('synced' as const), timeout: fc.constantFrom(20, 60_000) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('expire' as const) }) },
 )
-const steps = fc.array(step, { maxLength: 30, size: 'max' })
+const steps = fc.array(step, { maxLength: 40, size: 'max' })
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 class Beside {
@@ -177,5 +182,42 @@ test.each(['3.5', '3.9'] as const)(
       }),
       { numRuns: RUNS },
     )
+  },
+)
+
+const [, A, CHILD, B] = PATHS
+const change = (path: (typeof PATHS)[number]): Step => ({ does: 'change', path })
+const pass = (ms: number): Step => ({ does: 'pass', ms })
+const cutOff = (...changes: readonly Step[]): Step[] => [{ does: 'cut' }, ...changes, { does: 'reconnect' }]
+/** From version 0, in which all begin. */
+const deleted = (path: (typeof PATHS)[number]): Step[] => [change(path), change(path), change(path)]
+
+/** The first and the second thing, and the second and the third one, are so many ms apart. */
+const close: readonly (readonly [name: string, steps: (first: number, second: number) => readonly Step[]])[] = [
+  // The last read of B shows a change that is later than that of the child, which is not read yet.
+  ['changes', (first, second) => [change(A), pass(first), change(B), pass(second), change(CHILD), change(B)]],
+  [
+    'changes, and two cuts,',
+    (first, second) => [...cutOff(change(A)), pass(first), ...cutOff(change(B)), pass(second), change(CHILD)],
+  ],
+  [
+    'changes of a node, and a cut during which its child goes,',
+    (first, second) => [change(A), pass(first), change(A), pass(second), ...cutOff(...deleted(CHILD))],
+  ],
+]
+const FURTHEST = 2 * LATENCY
+
+test.each(
+  close.flatMap(([name, steps]) => (['3.5', '3.8'] as const).map((version) => [name, version, steps] as const)),
+)(
+  'Mirror.isStale, zxid and synced are true however closely %s follow each other, on servers %s',
+  async (_, version, stepsOf) => {
+    for (let first = 0; first <= FURTHEST; first++) {
+      for (let second = 0; second <= FURTHEST; second++) {
+        const beside = await Beside.open(version, 1)
+        const wrong = await beside.play([...stepsOf(first, second), { does: 'synced', timeout: 60_000 }, pass(SOON)])
+        expect(wrong, `${first} ms, ${second} ms`).toEqual([])
+      }
+    }
   },
 )

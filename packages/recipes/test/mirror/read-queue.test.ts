@@ -189,6 +189,45 @@ describe('A barrier behind the begin of a comparison', () => {
     expect(barrier.isPassed).toBe(true)
   })
 
+  test.each([
+    ['its only barrier', 0],
+    ['a later barrier', 1],
+    ['two later barriers', 2],
+  ])(
+    'Epochs.barrier waits for the comparison of a node that was reported twice behind %s before its turn came',
+    async (_, later) => {
+      // More nodes than are compared at a time.
+      const nodes = Array.from({ length: 300 }, (_, number) => `/a/n${number}`)
+      const scene = new Scene(...nodes)
+      const compareAllBut = async (path?: string) => {
+        for (;;) {
+          const other = scene.paths.find((each) => each !== path)
+          if (other === undefined) return
+          await scene.done(other)
+        }
+      }
+      await scene.start()
+      await compareAllBut()
+      scene.queue.compareAll()
+      const barrier = scene.barrier()
+      await scene.settle()
+      const last = nodes.find((path) => !scene.paths.includes(path))!
+      for (let nth = 1; nth <= 2; nth++) {
+        scene.queue.report(last, Needs.data)
+        await scene.settle()
+        while (!scene.paths.includes(last)) await scene.done(scene.paths[0]!)
+        for (let each = 0; each < later; each++) scene.barrier()
+      }
+      await compareAllBut(last)
+      for (let read = 1; read <= 2; read++) {
+        expect(barrier.isPassed).toBe(false)
+        await scene.done(last)
+      }
+      expect(barrier.isPassed).toBe(true)
+      expect(scene.paths).toEqual([])
+    },
+  )
+
   test('Epochs.barrier waits for a node that is read again as a part of its job', async () => {
     const scene = new Scene()
     await scene.start()
