@@ -87,7 +87,7 @@ describe('Lock.acquire', () => {
       new Lock(zk, PATH, { followerRelayDelay: 2_001 }),
       new Lock(zk, PATH, { followerRelayDelay: Infinity }),
     ]) {
-      const expected = { name: 'RangeError', message: expect.stringMatching(/not be above half .* 2000 ms here/) }
+      const expected = { name: 'RangeError', message: expect.stringMatching(/not exceed half .* 2000 ms here/) }
       expect((await scene.start(lock.acquire())).error).toMatchObject(expected)
       expect((await scene.start(lock.tryAcquire())).error).toMatchObject(expected)
     }
