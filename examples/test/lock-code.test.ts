@@ -76,7 +76,7 @@ test('a holder that is cut off learns in time that the lock is lost', async () =
   await world.run(async () => {
     const zk = await connect(world.connectString, { runtime: world.runtime })
     const held = await new Lock(zk, '/locks/report').acquire()
-    await world.elapse(600_000) // ten minutes, in some milliseconds
+    await world.elapse(600_000) // ten minutes, in a few milliseconds
     expect(held.isHeld()).toBe(true)
     world.network.cut({ process: world.runtime })
     await once(held.signal, 'abort')

@@ -35,7 +35,7 @@ describe.each(stories)('$name', (story) => {
 })
 
 const planted = {
-  'Mirror is fresh after a second cut without a comparison': ['if (settling !== this.#settling) return', ''],
+  'Mirror is fresh after a second cut without a comparison': ['if (attempt !== this.#settleAttempt) return', ''],
   'Mirror does not compare after a lost connection': ['missed: () => this.#queue.compareAll(),', 'missed: () => {},'],
   'Lock is resumed after its release': [
     'if (!this.#isSuspended || !this.isHeld()) return',
