@@ -120,7 +120,7 @@ async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
 // #endregion
 
 // #region multi-lock
-/** Moves money between two accounts. Two transfers the other way round do not wait for each other. */
+/** Moves money between two accounts. Two transfers in opposite directions do not deadlock. */
 async function transfer(zk: ZooKeeper, from: string, to: string, move: (held: MultiHeld) => Promise<void>) {
   const both = new MultiLock(zk, [`/locks/accounts/${from}`, `/locks/accounts/${to}`])
   await both.run(move, { timeout: 10_000 })

@@ -79,8 +79,8 @@ export class KeeperError extends Error {
   /** The chroot of the client, below which `path` is; undefined if there is none. */
   readonly chroot: string | undefined
   /**
-   * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may
-   * have happened or not. False means that the call did not happen, or changes nothing.
+   * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may or
+   * may not have happened. False means that the call did not happen, or changes nothing.
    */
   readonly outcomeUnknown: boolean
   /** `host:port` of the server to which the session was connected. */
@@ -231,7 +231,7 @@ export function messageOf(error: Error): string {
   return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error.name
 }
 
-/** How many causes are changed at most: an error may be its own cause. */
+/** The maximum number of causes that are changed: an error may be its own cause. */
 const MOST_CAUSES = 5
 
 /**

@@ -112,7 +112,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Ends the membership at the call. Resolves when its node is gone or the session is over. If that takes longer than the session
+   * Ends the membership as soon as it is called. Resolves when its node is gone or the session is over. If that takes longer than the session
    * timeout, it rejects with `RequestTimeout`, and continues in the background. Idempotent.
    *
    * A client that has given up its session without an answer from any server considers it over. Then the ensemble may show the
@@ -138,7 +138,7 @@ export class Membership implements AsyncDisposable {
   /** @internal Resolves when the member is present for the first time. If it rejects, nothing is left behind. */
   async entered({ timeout, signal }: { timeout: number; signal: AbortSignal | undefined }): Promise<void> {
     const { folder, name, states } = this.#member
-    // 0 leaves time for servers, but no time for a taken name.
+    // A timeout of 0 leaves time for the servers to answer, but none to wait for a taken name.
     const after = timeout || this.#keeper.session.timeout
     const limits = { signals: [signal], timeout: { after, error: () => name.late() } }
     try {

@@ -148,7 +148,7 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Ends the hold at the call. Resolves when the node is gone. If that takes longer than the session timeout, it rejects with
+   * Ends the hold as soon as it is called. Resolves when the node is gone. If that takes longer than the session timeout, it rejects with
    * `RequestTimeout`, and the delete continues in the background. If the client has given up its session without an answer from
    * any server, the delete is made in its next session. Without a next session `release` resolves at once, and the ensemble may
    * show the node until it ends the session.
@@ -290,7 +290,7 @@ export function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
   return error === reason || (error instanceof Error && error.cause === reason)
 }
 
-/** The token as text of 16 hexadecimal digits. Texts sort like their tokens. */
+/** The token as 16 hexadecimal digits. These strings sort in the same order as their tokens. */
 export function fencingText(token: bigint): string {
   return token.toString(16).padStart(16, '0')
 }

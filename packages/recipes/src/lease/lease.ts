@@ -3,7 +3,7 @@
 import { type Runtime } from '@zk/client'
 import { elapsedBetween, elapsedSince, type Timestamp } from '@zk/client/internal'
 
-/** A time during which the session cannot have expired, and so no other contender can have been granted. */
+/** A time during which the session cannot have expired, and so no other contender can have received a grant. */
 export class Lease {
   readonly #runtime: Runtime
   #from: Timestamp
@@ -38,8 +38,8 @@ export class Lease {
 export const leaseTimes = {
   /**
    * The length of a lease from p, a touch that the leader has certainly received. The leader counts a full T from then. The
-   * lease is 2 % shorter for clocks that run differently (1 % at most), and 50 ms for the time between a call of `isHeld` and
-   * the action after it.
+   * lease is 2 % shorter, to allow for clocks that run differently (1 % at most), and another 50 ms shorter, for the time
+   * between a call to `isHeld` and the action after it.
    */
   proven: (T: number) => Math.floor(T * 0.98) - 50,
 
@@ -75,7 +75,7 @@ export const leaseTimes = {
   /** The longest follower relay delay D. When a round begins, p is 1.5 D old: with a longer D too little of a lease is left. */
   longestRelay: (T: number) => T / 2,
 
-  /** The pause after a failed round, and before a request is sent again for which the servers were too busy. */
+  /** The pause after a failed round, and before a request for which the servers were too busy is sent again. */
   retry: (T: number) => T / 16,
 
   /** The shortest pause after a grant or a round, before the next round. */

@@ -54,9 +54,9 @@ export interface MirrorChanges extends AsyncIterableIterator<MirrorChange>, Asyn
  * never goes back to an older state. Two nodes may be from different times, one round trip apart, or as far apart as `staleSince`
  * says while the mirror is stale.
  *
- * What it does not notice: changes of ACLs, which cause no events. A node that this client may not read has no data here, and
+ * What it does not notice: changes to ACLs, which cause no events. A node that this client may not read has no data here, and
  * nothing below it is mirrored. When this client may read it again, the mirror notices that with its next change, or after the
- * next lost connection. Servers from 3.8.4 and 3.9.2 on send no events of such nodes at all.
+ * next lost connection. Servers from 3.8.4 and 3.9.2 on send no events for such nodes at all.
  */
 export class Mirror {
   /** The path of the top node. It need not exist: the mirror is then empty. */
@@ -125,14 +125,14 @@ export class Mirror {
 
   /**
    * Every change up to and including this transaction is in the mirror. Some nodes may be from later transactions. The value
-   * rises with changes of the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself (before
+   * rises with changes to the mirrored tree. A change elsewhere in ZooKeeper does not raise it, nor does a deletion by itself (before
    * 3.9 an event does not show its transaction).
    */
   get zxid(): bigint {
     return this.#follower.zxid
   }
 
-  /** Whether changes may be missing that are older than a round trip. */
+  /** Whether changes that are older than a round trip may be missing. */
   get isStale(): boolean {
     return this.staleSince !== undefined
   }
@@ -153,9 +153,9 @@ export class Mirror {
   /**
    * The content as `Added`, parents first, then `Ready`, then the changes from now on. Each iterator gets all of it.
    *
-   * A slow reader costs no more memory than the content that was yielded: several changes of a node are combined into one, from
+   * A slow reader costs no more memory than the content that was yielded: several changes to a node are combined into one, from
    * what was yielded to the current state, and a node that was added and removed in between is not yielded. The changes of one
-   * node are in order, and so are a parent and its children. Changes of other nodes are in the order of the first change that was
+   * node are in order, and so are a parent and its children. Changes to different nodes come in the order of each node's first change that was
    * not yielded.
    */
   changes(): MirrorChanges {
@@ -165,7 +165,7 @@ export class Mirror {
   }
 
   /**
-   * Resolves when the mirror is as recent as a read after a `sync` sent at the call would be. It is not stale then. After
+   * Resolves when the mirror is as recent as a read after a `sync` sent at the time of this call would be. It is not stale then. After
    * `timeout`, the session timeout by default, it rejects with `RequestTimeout`.
    */
   async synced(options: Pick<CallOptions, 'timeout' | 'signal'> = {}): Promise<void> {

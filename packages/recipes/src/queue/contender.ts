@@ -59,13 +59,13 @@ export class Contender {
     return known.length === 0 ? undefined : known.flat()
   }
 
-  /** The oldest blocker in the first queue that has one; undefined until its node was read, and after a blocker has left. */
+  /** The oldest blocker in the first queue that has one; undefined until its node has been read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#positions.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
   }
 
   /**
-   * Creates the nodes and reads the lists. If there is no blocker, the contender is granted. Otherwise it watches the blockers
+   * Creates the nodes and reads the lists. If there is no blocker, the contender gets the grant. Otherwise it watches the blockers
    * until one is gone, and reads the list again.
    */
   compete(): Promise<Grant> {
@@ -150,7 +150,7 @@ export class Contender {
       const isShown = await this.#positions[index]!.join(nodes[index]!, this.#own.isRepeated)
       areAllShown &&= isShown
     }
-    // If create and lists were sent on the connection of the touch, the create itself is the committed request.
+    // If the create and the lists were sent on the connection of the touch, the create itself is the committed request.
     return areAllShown && this.#proof.isUnbroken(start) ? this.#proof.granted(nodes, start) : undefined
   }
 

@@ -1,5 +1,5 @@
-// The nodes of a contender, one in each of its queues: created all or none, and once, even if replies are lost; deleted until all are
-// gone.
+// The nodes of a contender, one in each of its queues. Either all are created or none, and only once, even if replies are lost;
+// the delete is repeated until all are gone.
 //
 // One transaction creates them all, with one uuid in all names. So they share one czxid, and of two contenders that wait in
 // several queues the same one is ahead in each queue: no two wait for each other (docs/decisions/0027).

@@ -23,7 +23,7 @@ export interface QueuePositionOptions {
   readonly remembersAhead: boolean
   /** Called whenever the contender must wait. `ahead` returns the paths of the contenders ahead, oldest first. */
   readonly onQueued: (ahead: () => readonly string[]) => void
-  /** Called when the oldest blocker was read: it must leave before the wait can continue. */
+  /** Called when the oldest blocker has been read: it must leave before the wait can continue. */
   readonly onBlocked: () => void
   /** Throws if the contender is leaving. */
   readonly throwIfLeaving: () => void
@@ -68,9 +68,9 @@ interface Waiting {
 }
 
 /**
- * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes of one name in several queues.)
+ * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes with the same name in several queues.)
  *
- * They save a list when a contender waits behind another contender of its own session. If that contender was next, nobody was
+ * They save one reading of the list when a contender waits behind another contender of its own session. If that contender was next, nobody was
  * ahead of it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session
  * takes six requests instead of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
  */
@@ -111,22 +111,22 @@ export class QueuePosition {
     return this.#ahead && this.#paths(this.#ahead)
   }
 
-  /** The oldest blocker; undefined until its node was read, and after a blocker has left. */
+  /** The oldest blocker; undefined until its node has been read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#blocker && this.queue.info(this.#blocker.name, this.#blocker.node)
   }
 
-  /** Sends the list, once. */
+  /** Requests the list, once. */
   list(): Promise<ContenderList> {
     return this.queue.list(this.#pinned)
   }
 
-  /** Sends the list for `join`. */
+  /** Requests the list for `join`. */
   listEarly(): void {
     this.#early = this.list().catch(() => undefined)
   }
 
-  /** Sends the list until it is answered. */
+  /** Requests the list until an answer comes. */
   async #listAgain(): Promise<ContenderList> {
     return await retry(this.#zk, () => this.list()).catch(vanishedIfMissing)
   }

@@ -217,7 +217,7 @@ export class PermitContender implements Competitor {
     return { nodes: this.#nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
-  /** Waits for a change of the leases or of the stored number, unless there is room already. */
+  /** Waits for a change to the leases or to the stored number, unless there is room already. */
   async #untilChanged(node: ContenderNode): Promise<void> {
     const [list, data] = await Promise.all([
       this.#watching((options) => this.#zk.getChildrenAndWatch(this.#leases.path, options)),

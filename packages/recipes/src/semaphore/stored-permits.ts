@@ -1,4 +1,4 @@
-// The number of permits, stored in the semaphore's node as Curator's SharedCount: four bytes, the highest first. The node
+// The number of permits, stored in the semaphore's node in the format of Curator's SharedCount: four bytes, most significant first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
 import { PermitsError } from './permits-error.ts'

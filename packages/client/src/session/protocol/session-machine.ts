@@ -306,7 +306,7 @@ export class SessionMachine {
     return segment.bytes()
   }
 
-  /** When `elapse` must be called at the latest. */
+  /** The latest time at which `elapse` must be called. */
   deadline(): number {
     return this.#timing.next(this.#state, this.#phase)
   }

@@ -204,7 +204,7 @@ export class RequestPipeline {
     this.#urgent.push(...frames)
   }
 
-  /** Adds the credentials that were not sent on this connection yet. They are sent first, and do not touch the session. */
+  /** Adds the credentials that have not been sent on this connection yet. They are sent first, and do not touch the session. */
   sendCredentials(segment: Segment): void {
     for (const frame of this.#credentials.frames()) segment.add(frame)
   }
@@ -219,7 +219,7 @@ export class RequestPipeline {
   send(now: number, limit: number, segment: Segment): void {
     this.sendUrgent(segment)
     this.#queue.send(now, limit, segment, this.#sending)
-    // No change of watches is sent after `close`, or while requests to a busy server are held back.
+    // No change to watches is sent after `close`, or while requests to a busy server are held back.
     if (this.#context.refusal() !== undefined || this.#queue.isHeld) return
     // These changes wait while a setWatches is still queued.
     const { next } = this.#queue
@@ -232,7 +232,7 @@ export class RequestPipeline {
     this.#queue.copyWaiting(taken)
   }
 
-  /** Takes a message of the server. If the message ends the session, returns the reason. */
+  /** Takes a message from the server. If the message ends the session, returns the reason. */
   incoming(incoming: Exclude<Incoming, { type: 'ping' }>, now: number): EndReason | undefined {
     switch (incoming.type) {
       case 'auth':

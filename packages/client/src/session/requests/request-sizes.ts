@@ -50,7 +50,7 @@ interface Refusal {
   readonly size: number
 }
 
-/** Why a request of so many bytes was not sent. */
+/** Why a request of this many bytes was not sent. */
 export function explainRefusal(bytes: number, { size, from, until }: Refusal, now: number): string {
   const after = Math.ceil(until - now)
   return (
@@ -141,7 +141,7 @@ export class RequestSizes {
     return this.#suspicion !== undefined && now < this.#suspicion.until ? this.#suspicion : undefined
   }
 
-  /** Returns how many connections were lost since the suspicion began. */
+  /** Returns how many connections have been lost since the suspicion began. */
   #suspect(suspects: readonly Request[], now: number, until: number): number {
     const { from, to, losses } = this.#suspected(now) ?? { from: Infinity, to: 0, losses: 0 }
     const sizes = suspects.map(({ size }) => size)
