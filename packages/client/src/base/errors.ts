@@ -168,7 +168,7 @@ export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   /** `is` looks for this key. */
   readonly [connectBrand] = true
-  /** All servers, including those that were not tried. A server with several addresses has an entry for each one tried. */
+  /** All servers, tried or not. A server with several addresses has an entry for each address that was tried. */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {

@@ -59,8 +59,8 @@ export interface Connection {
    */
   readonly handshakeAt: Timestamp
   /**
-   * When the second-to-last request or ping was sent, of those that were answered at or before `now` (a time of
-   * `runtime.now()`). The result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
+   * Of the requests and pings answered by `now` (a time of `runtime.now()`), the time at which the second-to-last was sent. The
+   * result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
    * server has touched the session. This does not show whether the leader knows of this touch: see `docs/lease.md` in the
    * repository. Credentials do not count: servers answer them without touching the session. Answers are kept for about T.
    */

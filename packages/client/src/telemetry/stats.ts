@@ -46,7 +46,7 @@ export interface ClientStats {
     readonly established: number
     /** Connections after the first one of a session. */
     readonly reconnected: number
-    /** Connections that have ended, including those that the client closed. */
+    /** Connections that have ended, whether they were lost or the client closed them. */
     readonly lost: number
   }
   /** Sessions that were established, and those that expired. */

@@ -171,7 +171,7 @@ export class Barrier {
   }
 
   /**
-   * Reads after a committed request, in the same session: so all that was committed before the call is seen. Both are sent in one
+   * Reads after a committed request of the same session, so the read shows everything that was committed before the call. Both are sent in one
    * segment, so that hardly anything is committed between them. Resolves with undefined if the request has found no node. What is
    * read then is discarded.
    */

@@ -1,9 +1,9 @@
 // A read that shows all that was committed before it.
 //
 // A read alone may be answered by a server that lags. A sync is not enough either: a leader that is cut off or deposed, or lags,
-// answers a sync at once, by itself. A request that must be committed cannot be answered without a quorum. When its answer has
-// come, or a read comes after it on the same connection, the server has executed all that was committed before. The request is a
-// check: it changes nothing. Its refusal is committed, too.
+// answers a sync at once, by itself. A request that must be committed cannot be answered without a quorum. Once it is
+// answered, the server has executed everything that was committed earlier, and a read after it on the same connection shows that.
+// The request is a check: it changes nothing. Its refusal is committed, too.
 import { type CallOptions, KeeperError, op, type ZooKeeper } from '@zk/client'
 import { wasAborted } from '@zk/client/internal'
 import { ifMissing } from './if-missing.ts'

@@ -7,7 +7,7 @@ export interface Role {
   /** The kinds that queue together. */
   readonly kinds: readonly Kind[]
   /**
-   * The contenders ahead for which this one waits (its blockers), oldest first. If there are none it is granted. When one of them
+   * The blockers: the contenders ahead that this one waits for, oldest first. If there are none, it gets the grant. When one of them
    * leaves, the list is read again. Return as few as possible: each blocker that leaves wakes the contenders that watch it. For
    * `n` permits there are no blockers while fewer than `n` contenders are ahead; otherwise the last `n` of them are blockers. If
    * the last ones are enough, use `ahead.last`: then the names of the others are not parsed.
