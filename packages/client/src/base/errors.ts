@@ -156,7 +156,7 @@ export interface ConnectAttempt {
   readonly server: string
   /** The address, if the host name was resolved to several. */
   readonly address?: string | undefined
-  /** How often it was tried; 0 if time ran out before that. */
+  /** How many times it was tried; 0 if time ran out before that. */
   readonly attempts: number
   /** The error of the last attempt. */
   readonly error: Error
@@ -210,8 +210,8 @@ const transient = [
  * session has expired and the client opens the next one. Pause before you repeat the call: some of these failures come at
  * once.
  *
- * A write may have happened nevertheless: see `outcomeUnknown`. After `SessionExpired` the same call never succeeds if no
- * other session follows: if it has the option `session`, or with `renewSession: false`. If a call rejects with the reason of
+ * A write may have happened nevertheless: see `outcomeUnknown`. After `SessionExpired` the same call never succeeds if no other
+ * session follows: if the call has the option `session`, or with `renewSession: false`. If a call rejects with the reason of
  * its signal, the reason is judged like any other error.
  */
 export function isTransient(error: unknown): boolean {
@@ -223,7 +223,7 @@ export function isTransient(error: unknown): boolean {
  * without a message.
  */
 export function messageOf(error: Error): string {
-  // A runtime may give another value.
+  // A runtime may pass a value that is not an `Error`.
   if (!(error instanceof Error) && typeof (error as { message?: unknown } | undefined)?.message !== 'string') {
     return printable(String(error))
   }
@@ -333,7 +333,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',
   InvalidACL: 'the ACL is empty, or names a scheme or id the server does not accept',
-  NoAuth: "the session's identities lack the right; to create or to delete a node it is a right on its parent",
+  NoAuth: "the session's identities lack the right; to create or delete a node, they need a right on its parent",
   NoChildrenForEphemerals: 'an ephemeral node cannot have children',
   NoNode: 'the node, or its parent, does not exist',
   NoWatcher: 'no such watch is set',

@@ -37,5 +37,5 @@ export function checkMechanism(sasl: unknown): void {
   if (typeof sasl !== 'object' || sasl === null || !('start' in sasl) || typeof sasl.start !== 'function') {
     throw new TypeError('sasl must be a mechanism, such as digestMd5({ username, password })')
   }
-  if (!('name' in sasl) || typeof sasl.name !== 'string') throw new TypeError('sasl: a mechanism has a name')
+  if (!('name' in sasl) || typeof sasl.name !== 'string') throw new TypeError('sasl: the mechanism must have a name')
 }

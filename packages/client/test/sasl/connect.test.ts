@@ -174,7 +174,7 @@ test('connect does not mistake a late token for one of the next connection', asy
 test.each([
   [{}, 'sasl must be a mechanism, such as digestMd5({ username, password })'],
   [{ username: 'a', password: 'secret' }, 'sasl must be a mechanism'],
-  [{ start: () => ({}) }, 'sasl: a mechanism has a name'],
+  [{ start: () => ({}) }, 'sasl: the mechanism must have a name'],
 ])('connect refuses %o for a mechanism', async (sasl, message) => {
   const error = await connect('zk1', { sasl: sasl as SaslMechanism }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(TypeError)
