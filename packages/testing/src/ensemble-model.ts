@@ -164,7 +164,7 @@ export class EnsembleModel {
 
   /**
    * The transactions that the leader has applied after the one with this zxid, in order; 0n means all. undefined while no
-   * member leads, or if the log of the leader does not go back so far: it keeps some hundred transactions.
+   * member leads, or if the log of the leader does not go back that far: it keeps a few hundred transactions.
    */
   committedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#ensemble.leader?.appliedAfter(zxid)

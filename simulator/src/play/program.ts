@@ -43,7 +43,7 @@ export abstract class Program<Client extends ClientPlan = ClientPlan> extends Pa
     return this.work(begun)
   }
 
-  /** One client after the other goes on with the session. Where it is gone, the next client has a session of its own. */
+  /** One client after another goes on with the session. If it is gone, the next client has a session of its own. */
   async #handOver(handOvers: readonly HandOver[]): Promise<void> {
     for (const { after, sessionTimeout } of handOvers) {
       await this.pause(after)

@@ -70,7 +70,7 @@ export interface ClientPlan {
   readonly watches: boolean
   /** The workers run at the same time. Each does its tasks one after the other. */
   readonly workers: readonly (readonly Task[])[]
-  /** Before the first task the session changes hands, one time after the other. */
+  /** Before the first task the session changes hands, once for each entry. */
   readonly handOvers?: readonly HandOver[]
   /** The interval at which its credential is sent again, in ms. */
   readonly refreshesEvery?: number

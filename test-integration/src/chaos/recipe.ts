@@ -35,7 +35,7 @@ export interface Recipe<N extends Note = Note> {
   readonly keeps: readonly string[]
   /** Called once, before the first process starts. */
   prepare?(zk: ZooKeeper, path: string): Promise<void>
-  /** What goes on in one process, by name: each takes one turn after the other, until the order to stop. */
+  /** What goes on in one process, by name: each takes one turn after another, until the order to stop. */
   contenders(stage: Stage, log: Log<N>): Readonly<Record<string, TakeTurn>>
   /** What is seen when all processes have ended. */
   atEnd?(zk: ZooKeeper, path: string): Promise<Unwritten<N>>

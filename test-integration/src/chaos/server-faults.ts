@@ -1,4 +1,4 @@
-// Harms one server after the other, or the link of a follower to its leader, and then mends it.
+// Harms one server after another, or the link of a follower to its leader, and then mends it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../differential/random.ts'
 import type { EnsembleNode } from '../ensemble/index.ts'

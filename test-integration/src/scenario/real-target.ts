@@ -2,7 +2,7 @@ import { systemRuntime } from '@zk/client'
 import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
-/** Real servers in containers. They play one scenario after the other. */
+/** Real servers in containers. They play one scenario after another. */
 export class RealTarget implements Target {
   readonly #ensemble: Ensemble
 

@@ -33,7 +33,7 @@ export class Hold {
     return this.#leaseEnd
   }
 
-  /** Checks the hold. Returns the rest of its lease, in ms; 0 if it is lost. */
+  /** Checks the hold. Returns the time left on its lease, in ms; 0 if it is lost. */
   ask(): number {
     // The clock is read first: if the lock is held after that, it was held at this time, too.
     const at = machineTime()

@@ -2,8 +2,8 @@
 type Overflow<T> = () => T
 
 /**
- * The items that were not taken yet, in order. There is room for `limit` items. One more item, and all that wait, are replaced
- * by the item that `overflow` makes.
+ * The items that were not taken yet, in order. There is room for `limit` items. If one more comes, it and all waiting items are
+ * replaced by the item that `overflow` makes.
  */
 export class EventQueue<T> {
   readonly #limit: number
@@ -34,7 +34,7 @@ export class EventQueue<T> {
     this.#over()
   }
 
-  /** Ends the queue with an error, which is thrown once. Items that wait may still be taken before. */
+  /** Ends the queue with an error, which is thrown once. Items that wait may still be taken before that. */
   fail(error: unknown): void {
     this.#over({ error })
   }

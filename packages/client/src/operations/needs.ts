@@ -15,7 +15,8 @@ export function needsOfLater(opCode: number): string | undefined {
 /** Says what a server lacks if it answers an operation with this code; undefined if the code does not say. */
 export function needsOfAnswer(opCode: number, code: number): string | undefined {
   if (code === ErrorCode.Unimplemented) return needsOf(opCode)
-  // WatchManagerOptimized throws on them (ZOOKEEPER-1416), and the server answers as if it could not read the request.
+  // WatchManagerOptimized throws on persistent watches (ZOOKEEPER-1416), and the server answers as if it could not read the
+  // request.
   const isOptimized = code === ErrorCode.MarshallingError && opCode === OpCode.addWatch
   return isOptimized
     ? 'servers whose zookeeper.watchManagerName is WatchManagerOptimized have no persistent watches'

@@ -42,7 +42,8 @@ export const op = {
     part('write', createPart, path, data, options),
 
   /**
-   * Deletes a node. If it is missing, has children, or has another version, the whole multi fails. -1, the default, is any.
+   * Deletes a node. If it is missing, has children, or has another version, the whole multi fails. -1, the default, matches any
+   * version.
    */
   delete: (path: string, options: VersionOptions = {}): Op<void> => part('write', deleteNode, path, options),
 
@@ -60,7 +61,7 @@ export const op = {
   getChildren: (path: string): ReadOp<string[]> => part('read', getChildrenPart, path),
 }
 
-/** The part of a multi that an operation can be. It is encoded like the call, but its answer may be shorter. */
+/** An operation as part of a multi. It is encoded like the call, but its answer may be shorter. */
 interface PartOf<Args extends readonly unknown[], Result> extends Pick<
   Operation<Args, WireOperation, unknown>,
   'name' | 'options' | 'wire'
@@ -86,7 +87,7 @@ const getChildrenPart = {
     toNames(children, 'GetChildrenResponse.children'),
 }
 
-/** The types of parts that have other opcodes than their calls: their answers have no Stat. */
+/** The types of parts whose opcodes differ from those of their calls: their answers have no Stat. */
 const typesInMulti: Readonly<Record<number, number>> = {
   [OpCode.create2]: OpCode.create,
   [OpCode.getChildren2]: OpCode.getChildren,

@@ -54,15 +54,15 @@ export interface Connection {
   /** Aborts when the connection is lost. The reason is the error. The session may continue on another connection. */
   readonly signal: AbortSignal
   /**
-   * When the handshake was sent. After that time the leader has found the session alive (Leader.revalidateSession), and has
+   * When the handshake was sent. At some later time the leader found the session alive (Leader.revalidateSession), and
    * restarted its timeout. (This does not hold at a read-only server, which has no leader.)
    */
   readonly handshakeAt: Timestamp
   /**
-   * Of the requests and pings answered by `now` (a time of `runtime.now()`), the time at which the second-to-last was sent. The
-   * result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
-   * server has touched the session. This does not show whether the leader knows of this touch: see `docs/lease.md` in the
-   * repository. Credentials do not count: servers answer them without touching the session. Answers are kept for about T.
+   * The time at which the second-to-last of the requests and pings answered by `now` (a time of `runtime.now()`) was sent. The
+   * result may be up to T/32 earlier, and is `handshakeAt` if there were not two. At some later time the server touched the
+   * session. This does not show whether the leader knows of this touch: see `docs/lease.md` in the repository. Credentials do
+   * not count: servers answer them without touching the session. Answers are kept for about T.
    */
   touchAnsweredBy(now: number): Timestamp
 }

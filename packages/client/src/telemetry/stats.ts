@@ -33,7 +33,7 @@ export interface ClientStats {
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
     /** Calls that rejected with the reason of their signal. A write among them may still happen. */
     readonly aborted: number
-    /** How often a busy server did not execute a request. */
+    /** How many times a busy server did not execute a request. */
     readonly throttled: number
   }
   /** The bytes on all connections. */

@@ -40,7 +40,7 @@ const leaveOptions = ['timeout', 'signal']
  * Curator's DistributedDoubleBarrier.
  *
  *     const barrier = new DoubleBarrier(zk, '/import', { size: 3 })
- *     const entry = await barrier.enter() // all three are there
+ *     const entry = await barrier.enter() // all three are present
  *     await importPart({ signal: entry.signal })
  *     await entry.leave() // all three are done
  *
@@ -152,8 +152,9 @@ export class BarrierEntry {
   }
 
   /**
-   * Leaves, and resolves when all that were inside have left, or their sessions have ended. Members that enter meanwhile belong
-   * to the next round: the call does not wait for them. It continues after a lost connection and after an expired session.
+   * Leaves, and resolves when all members that were inside have left, or their sessions have ended. Members that enter
+   * meanwhile belong to the next round: the call does not wait for them. It continues after a lost connection and after an
+   * expired session.
    *
    * Rejects with the reason of `signal` if it has aborted before the call. After a timeout, or an abort, this member has left,
    * and no longer waits. A further call waits again.
@@ -179,7 +180,7 @@ export class BarrierEntry {
   }
 }
 
-/** The paths of the members that were there when this one last looked. */
+/** The paths of the members that were present when this member last looked. */
 function pathsOf(member: BarrierMember | undefined): string[] {
   return member?.present.map((name) => member.pathOf(name)) ?? []
 }

@@ -83,7 +83,7 @@ export class Entering {
   }
 
   /**
-   * Writes `ready`, if `size` members exist at that moment: it wakes all that wait then, and they were among them. Its version
+   * Writes `ready`, if `size` members exist at that moment. It wakes all waiting members, who were among these. Its version
    * counts the openings. False if this member must look again: a member has gone, or another was faster.
    */
   async #open(known: Stat | undefined): Promise<boolean> {

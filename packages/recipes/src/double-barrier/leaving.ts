@@ -1,5 +1,6 @@
-// Leaving a double barrier: a member waits until all that were inside have left. As on ZooKeeper's recipe page, the first by name
-// waits for the others, one after the other, and all others delete their nodes at once and wait only for the first.
+// Leaving a double barrier: a member waits until all members that were inside have left. As on ZooKeeper's recipe page, the
+// first by name waits for the others, one after the other, and all others delete their nodes at once and wait only for the
+// first.
 import { type CallOptions, type Children, KeeperError, op, type Stat } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { afterCommit, committedCheck } from '../kernel/committed.ts'

@@ -56,7 +56,7 @@ export class LeaderElection {
   }
 
   /**
-   * Yields one leadership after the other. The body of the loop is the term. When the body ends, by its end, `break`, `return` or
+   * Yields one leadership after another. The body of the loop is the term. When the body ends, by its end, `break`, `return` or
    * an error, the candidate resigns. If the loop continues, it becomes a candidate again. The signal ends the wait for an
    * election, but not a term: the loop then ends after the current term. When the leadership is lost, `leadership.signal` aborts,
    * and the client becomes a candidate again when the body has ended. If the body throws, the error is thrown when the candidate

@@ -8,7 +8,7 @@ export interface GroupMessages {
   /**
    * A membership of this client. `present`: its node was created, for the first time or again. `absent`: its session expired or
    * its node was deleted, and it is created again. `left`: it has left. `lost`: it has ended in any other way, with its `error`.
-   * `orphan`: it has left, but may not delete its node; the delete is repeated each second.
+   * `orphan`: it has left, but has no right to delete its node; the delete is repeated each second.
    */
   readonly 'zk:member': {
     /** The path of the group. */

@@ -8,7 +8,8 @@ import { followMembers } from './watched-members.ts'
 /** The nodes of the members. */
 export interface GroupOptions {
   /**
-   * The rights to the members' nodes. A member must be able to read its own. Clients that may not read it see the member without data.
+   * The rights to the members' nodes. A member must be able to read its own node. Clients without the right to read it see the
+   * member without data.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

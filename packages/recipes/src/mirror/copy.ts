@@ -34,7 +34,7 @@ export class Copy {
     return parent !== undefined && this.tree.isReadable(parent)
   }
 
-  /** Stores the node as it was read. `data` is undefined if it may not be read: nodes below it are then not mirrored. */
+  /** Stores the node as it was read. `data` is undefined if the client has no right to read it: nodes below it are then not mirrored. */
   put(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const { tree } = this
     const id = tree.find(path)

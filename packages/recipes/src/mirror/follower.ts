@@ -170,7 +170,7 @@ export class Follower {
     this.#watching = undefined
   }
 
-  /** Watches one connection after the other: the copy is stale in between. */
+  /** Watches one connection after another: the copy is stale in between. */
   async #watchConnection(session: Session, options: CallOptions): Promise<void> {
     const { signal: ending } = options
     while (!ending!.aborted) {

@@ -96,8 +96,8 @@ export class NodeReader {
   }
 
   /**
-   * The node may not be read. `exists` shows whether it exists, or is refused because the node exists. `isMissing`: the caller
-   * waits for the node.
+   * The client has no right to read the node. `exists` shows whether it exists, or is refused because the node exists.
+   * `isMissing`: the caller waits for the node.
    */
   #readRefused(path: string, isMissing: boolean): Promise<void> {
     return this.#ask<StatRead, void>(

@@ -142,7 +142,7 @@ export class Tree {
     return Uint32Array.from(ids)
   }
 
-  /** Adds a new node below an existing one. `data` is undefined if it may not be read. */
+  /** Adds a new node below an existing one. `data` is undefined if the client has no right to read it. */
   add(path: string, stat: WrittenStat, data: Uint8Array | undefined): void {
     const id = this.#table.add()
     const name = path === this.root ? '' : nameOf(path)

@@ -63,7 +63,7 @@ export class MultiLock implements Acquirable<MultiHeld> {
     return this.#queueLock.run(body, options)
   }
 
-  /** All contenders of all paths, one path after the other, oldest first in each. */
+  /** All contenders of all paths, one path after another, oldest first in each. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
     const [{ zk }] = this.#queues as [Queue]

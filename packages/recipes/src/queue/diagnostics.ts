@@ -42,7 +42,7 @@ export interface RecipeMessages {
   'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }
   /** The connection was lost during a hold. Unless the hold is confirmed again, it ends after `leaseRemaining` ms. */
   'zk:suspended': HoldMessage & { readonly leaseRemaining: number }
-  /** A suspended hold is confirmed again. `leaseRemaining` is the rest of its lease, in ms. */
+  /** A suspended hold is confirmed again. `leaseRemaining` is the time left on its lease, in ms. */
   'zk:resumed': HoldMessage & { readonly leaseRemaining: number }
   /** The holder released its hold after `held` ms. Published when `release` is called, before the servers answer. */
   'zk:released': HoldMessage & { readonly held: number }

@@ -133,7 +133,7 @@ export class Queue {
   }
 }
 
-/** The contenders of these queues, one queue after the other, oldest first in each. See `Queue.contenders`. */
+/** The contenders of these queues, one queue after another, oldest first in each. See `Queue.contenders`. */
 export async function contendersOf(queues: readonly Queue[], options: CallOptions): Promise<ContenderInfo[]> {
   const listing = queues.map(async (queue) => {
     const list = await ifMissing((asking) => queue.list(asking), options, undefined)

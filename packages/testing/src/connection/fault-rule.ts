@@ -1,6 +1,6 @@
 import { type Fault, type Matcher, strikesRequest, type Subject } from './fault.ts'
 
-/** A scripted fault: the frames that it strikes, and how often it has struck. */
+/** A scripted fault: the frames that it strikes, and how many times it has struck. */
 export class FaultRule {
   /** What the fault does. */
   readonly fault: Fault
@@ -27,7 +27,7 @@ export class FaultRule {
     this.#remove = remove
   }
 
-  /** How often the fault has struck. */
+  /** How many times the fault has struck. */
   get count(): number {
     return this.#count
   }

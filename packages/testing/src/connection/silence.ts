@@ -43,7 +43,7 @@ export class Silence {
     this.#cancel()
   }
 
-  /** One timer serves many touches: when it is due, it checks whether the client was heard since. */
+  /** One timer serves many touches: when it is due, it checks whether anything has been heard from the client since. */
   #wait(): () => void {
     return this.#clock.after(this.endsAt - this.#clock.now, () => {
       if (this.endsAt <= this.#clock.now) this.#tooLong()

@@ -48,8 +48,8 @@ export class WatchManager {
 
   /**
    * Notifies all watchers of the path, and the recursive watchers above it, except those in `suppressed`. Returns all of
-   * them. A client that may not read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944: from
-   * 3.8.4 on, and in Debian's 3.8.0).
+   * them. A client without the right to read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944:
+   * from 3.8.4 on, and in Debian's 3.8.0).
    */
   trigger(
     path: string,

@@ -20,7 +20,7 @@ export interface End<Packet> {
 
 const FIN = Symbol('FIN')
 
-/** What a pipe carries, in order: a packet, the end of the connection, or something to do when all before it has arrived. */
+/** What a pipe carries, in order: a packet, the end of the connection, or a function to call when everything before it has arrived. */
 type Sent<Packet> = Packet | typeof FIN | (() => void)
 
 /** One direction of a connection. */
@@ -53,7 +53,7 @@ class Pipe<Packet extends object> {
     this.#schedule()
   }
 
-  /** The link works again: what has waited is sent again. */
+  /** The link works again: the packets that have waited are sent again. */
   resume(): void {
     if (this.#isScheduled || this.#first === this.#sent.length) return
     const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
@@ -121,7 +121,7 @@ export class Channel {
     this.#toLeader.send(packet)
   }
 
-  /** Does this when the leader has received all that the follower has sent: at once if nothing is under way. */
+  /** Calls `action` when the leader has received everything that the follower has sent: at once if nothing is under way. */
   behindFollower(action: () => void): void {
     if (this.#toLeader.isEmpty) action()
     else this.#toLeader.send(action)
@@ -131,7 +131,7 @@ export class Channel {
     this.#toFollower.send(packet)
   }
 
-  /** The side of the leader stops reading. The side of the follower notices this after all that was sent. */
+  /** The leader's side stops reading. The follower's side notices this after it has received everything that was sent. */
   closeByLeader(): void {
     if (this.#toLeader.end === undefined) return
     this.#toLeader.end = undefined

@@ -91,7 +91,7 @@ export class Member {
     return this.#database.tree
   }
 
-  /** The transactions that its tree got after this one, in order; undefined if its log does not go back so far. */
+  /** The transactions that its tree got after this one, in order; undefined if its log does not go back that far. */
   appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#database.log.appliedAfter(zxid)
   }

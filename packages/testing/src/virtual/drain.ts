@@ -2,8 +2,8 @@
  * How many microtask turns promises get after an event. The deepest chain of client, recipes and workloads takes fewer:
  * `simulator/test/drain.test.ts` measures it, and fails if this number is too small.
  *
- * It is a fixed number of microtasks, because their order is part of the language: so a seed gives the same history on every
- * runtime. Runtimes differ in the time of a macrotask, such as one of setImmediate.
+ * It is a fixed number of microtasks, because the language defines their order, so a seed gives the same history on every
+ * runtime. Runtimes differ in when they run a macrotask, such as a callback of setImmediate.
  */
 export const TURNS = 32
 

@@ -30,7 +30,7 @@ export interface ResolverOptions {
 
 /**
  * Faults in the look-ups of a process. Each fault lasts until the returned function is called. A second call does nothing. A
- * fault does not change look-ups that are under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
+ * fault does not change look-ups that are under way. Throws a `TypeError` or `RangeError` for an invalid argument.
  */
 export interface VirtualNames {
   /** Look-ups fail (`EAI_AGAIN`), as if no name server answered. */

@@ -25,7 +25,7 @@ export class World {
   /** The number of events so far. */
   events = 0
   /**
-   * How often code of processes has used the world: calls of the Runtime, entries in the history. If this number
+   * How many times code of processes has used the world: calls of the Runtime, entries in the history. If this number
    * changes after a drain, a promise went on too long.
    */
   activity = 0

@@ -172,8 +172,8 @@ const doneWhenResolved: Check = (played) =>
   })
 
 /**
- * G5: every list is one that the group had, and the data of its members is of that time or later. G6: the lists of an observer
- * never go back.
+ * G5: every list is a list that the group had, and the data of its members is from that time or later. G6: the lists of an
+ * observer never go back.
  */
 const wholeLists: Check = (played) => {
   const { lives, names } = logOf(played)

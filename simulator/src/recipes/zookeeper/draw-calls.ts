@@ -17,7 +17,7 @@ const REACH = 6
 /** The smallest limit that a client accepts: some ten calls. */
 const LEAST_BYTES = 1_024
 
-/** Draws the calls of one scenario, one client after the other. */
+/** Draws the calls of one scenario, one client after another. */
 export class DrawnCalls {
   readonly #random: Random
   readonly #sessionTimeout: number

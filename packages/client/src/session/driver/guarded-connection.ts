@@ -57,7 +57,7 @@ export class GuardedConnection {
   #lose(error: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
-    // A runtime may give another value.
+    // A runtime may pass a value that is not an `Error`.
     this.#handler.lost(error instanceof Error ? error : new Error(messageOf(error as Error), { cause: error }))
   }
 

@@ -1,4 +1,4 @@
-/** Performs one item after the other. An item that is added meanwhile comes after all that wait. */
+/** Performs one item after another. An item that is added meanwhile comes after all waiting items. */
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
   readonly #batches: (readonly T[])[] = []

@@ -158,7 +158,7 @@ export class RequestQueue {
     }
   }
 
-  /** Sends these requests now, before all that wait. */
+  /** Sends these requests now, before all waiting requests. */
   sendNow(requests: readonly Request[], now: number, segment: Segment): void {
     for (const request of requests) this.#send(request, now, segment)
   }

@@ -1,4 +1,4 @@
-// A connected session looks for another server. It asks one server after the other, on a separate connection. At a read-only
+// A connected session looks for another server. It asks one server after another, on a separate connection. At a read-only
 // server it looks for a server that takes writes, with pauses that grow, as Java's ClientCnxn.pingRwServer does. After a change
 // of the list it looks for a server of the new list that serves.
 import { formatServer, type ServerAddress } from '@zk/wire'
