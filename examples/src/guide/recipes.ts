@@ -67,7 +67,7 @@ async function takeTicket(tickets: Counter): Promise<bigint> {
 // #endregion
 
 // #region double-barrier
-/** Imports one part. All importers begin when all are there, and go on when all are done. */
+/** Imports one part. All importers begin when all are present, and go on when all are done. */
 async function importTogether(barrier: DoubleBarrier, importPart: (signal: AbortSignal) => Promise<void>) {
   const entry = await barrier.enter({ timeout: 60_000 })
   try {
