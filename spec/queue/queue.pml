@@ -48,6 +48,7 @@
 #define behind_accepted      (1 << 18) /* A server accepts a client that has seen later transactions than its own. */
 #define one_found_is_enough  (1 << 20)  /* After two creates without a reply, a search that finds one node is not repeated behind a committed request. */
 #define former_left          (1 << 22) /* A client that has given its session up takes the nodes of that session for gone. */
+#define folder_sent_ahead    (1 << 23) /* A create that was lost together with the creation of the folder is repeated at once. */
 #define late_request         (1 << 19) /* A write of a lost connection may be executed after the next handshake. */
 #ifndef MISTAKES
 #define MISTAKES 0
@@ -59,6 +60,10 @@
 #endif
 #ifndef EXHAUSTED
 #define EXHAUSTED 0       /* Whether the counter is used up: all nodes get the same number. */
+#endif
+
+#ifndef FOLDER
+#define FOLDER 0          /* Whether the folder of the contenders is missing at first, and deleted when it is empty. */
 #endif
 
 #define SESSIONS (CLIENTS + FAULTS)
@@ -89,8 +94,12 @@ Znode znode[ZNODES];
 byte znodes;
 byte standing;            /* Number of existing nodes. */
 
+/* The folder, as the leader has it. Lists do not tell a missing folder from an empty one. */
+bool folder;
+bool folder_used;         /* It has had a child: servers delete only such containers. */
+
 #define nothing 0
-mtype:write = { creating, deleting };
+mtype:write = { creating, deleting, making };
 
 typedef Session {
   byte closed;            /* The zxid of its closeSession; NEVER while it lives. */
@@ -228,7 +237,13 @@ inline commit_create(whose, prefix, reader)
   znode[znodes].uuid = prefix;
   znode[znodes].reads = reader;
   znodes++;
-  standing++
+  standing++;
+  folder_used = (FOLDER != 0)
+}
+
+inline commit_folder()
+{
+  folder = true
 }
 
 inline commit_delete(which)
@@ -274,6 +289,15 @@ end:
       od;
       n = 0
     }
+  od
+}
+
+/* ContainerManager: an empty folder that has had a child is deleted at some time. */
+proctype Containers()
+{
+end:
+  do
+  :: d_step { FOLDER && folder && folder_used && standing == 0 -> folder = false; folder_used = false }
   od
 }
 
@@ -432,7 +456,7 @@ inline search()
 inline assert_one_node()
 {
   assert(znode[client[i].node].owner == client[i].session);
-  assert(mine(i).limbo != creating);
+  assert(mine(i).limbo != creating && mine(i).limbo != making);
   k = 0;
   do
   :: k < znodes ->
@@ -478,7 +502,7 @@ inline grant()
 
 inline assert_nothing_left()
 {
-  assert(mine(i).limbo != creating);
+  assert(mine(i).limbo != creating && mine(i).limbo != making);
   k = 0;
   do
   :: k < znodes -> assert(!is_ours(k) || !exists(k)); k++
@@ -507,7 +531,7 @@ inline delete_former()
   do
   :: k < sessions ->
     if
-    :: session[k].abandoned && session[k].whose == i && session[k].limbo == creating -> forget_limbo(k)
+    :: session[k].abandoned && session[k].whose == i && session[k].limbo != deleting -> forget_limbo(k)
     :: else
     fi;
     k++
@@ -542,8 +566,9 @@ queue_up:                 /* A new contender in every session. */
 create:
   if
   :: client[i].ended -> goto session_over
+  :: atomic { commits(i) && !folder -> write_answered(i); client[i].unbroken = false; goto folder_missing }
   :: atomic {
-      commits(i) ->
+      commits(i) && folder ->
       d_step {
         commit_create(client[i].session, uuid, client[i].reads);
         found = znodes - 1;
@@ -563,6 +588,33 @@ create:
       d_step { faults++; mine(i).limbo = creating; mine(i).limbo_of = uuid; disconnect(i) };
       goto create_unanswered
     }
+  fi;
+
+folder_missing:
+  if
+  :: atomic { client[i].aborted && unanswered == 0 -> goto gone }
+  :: atomic { client[i].aborted && unanswered > 0 -> goto find_for_certain }
+  :: atomic { !client[i].aborted }
+  fi;
+
+make_folder:              /* One segment has the creation of the folder and, behind it, the create. */
+  if
+  :: client[i].ended -> goto session_over
+  :: atomic { commits(i) -> commit_folder(); write_answered(i); goto create }
+  :: atomic {
+      reached(i) && client[i].at == follower && cut -> disconnect(i); goto segment_unanswered
+    }
+  :: atomic {
+      reached(i) && !(client[i].at == follower && cut) && may(lost) ->
+      d_step { faults++; mine(i).limbo = making; mine(i).limbo_of = uuid; disconnect(i) };
+      goto segment_unanswered
+    }
+  fi;
+
+segment_unanswered:
+  if
+  :: atomic { mistake(folder_sent_ahead) -> goto not_found }
+  :: atomic { !mistake(folder_sent_ahead) }
   fi;
 
 create_unanswered:
@@ -905,9 +957,10 @@ end:
   od
 }
 
-/* A write of a lost connection is executed late, or never; after the end of its session it is refused. */
+/* A write of a lost connection is executed late, or never; after the end of its session, or without the folder, it is refused. */
 #define late(s) \
-  :: d_step { session[s].limbo == creating && lives(s) -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
+  :: d_step { session[s].limbo == making && lives(s) -> commit_folder(); session[s].limbo = creating } \
+  :: d_step { session[s].limbo == creating && lives(s) && folder -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
   :: d_step { session[s].limbo == deleting && lives(s) -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
   :: d_step { session[s].limbo != nothing -> forget_limbo(s) }
 
@@ -973,7 +1026,11 @@ init
     :: else -> break
     od;
     n = 0;
+    folder = (FOLDER == 0);
     run Return();
+#if FOLDER
+    run Containers();
+#endif
     run Expiry();
     run Misfortune();
     run Limbo();
