@@ -9,7 +9,7 @@ import { type Entry, type QueueHead, QueuePosition, type ListReading } from './q
 import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
-import type { ContenderNode } from './contender-node.ts'
+import type { ContenderNodes } from './contender-node.ts'
 import { type NodeOptions, ProtectedNodes } from './protected-nodes.ts'
 import type { ContenderInfo } from './queue.ts'
 import { retry } from '../kernel/retry.ts'
@@ -72,19 +72,19 @@ export class Contender {
     const [position, other] = this.#positions
     if (other !== undefined) return this.#competeInAll()
     return position!.reachFront(
-      this.#enter(),
+      this.enter(),
       () => this.#lookAndConfirm(position!),
       ({ grant }) => grant ?? this.confirm(),
     )
   }
 
   /**
-   * Like `compete`, for a contender with one queue. No committed check is made, so the caller's next request must fail if the
-   * node is gone.
+   * Like `compete`, for a contender with one queue, after `enter`. No committed check is made, so the caller's next request must
+   * fail if the node is gone.
    */
-  reachFront(): Promise<QueueHead<Grant>> {
+  reachFront(entering: Promise<Grant | undefined>): Promise<QueueHead<Grant>> {
     return this.#positions[0]!.reachFront(
-      this.#enter(),
+      entering,
       (position) => this.#look(position),
       (front) => front,
     )
@@ -92,14 +92,18 @@ export class Contender {
 
   /** Creates the nodes and reads each list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
-    const grant = await this.#enter()
-    return this.#isBlocked ? undefined : (grant ?? (await this.confirm()))
+    const grant = await this.enter()
+    return this.isBlocked ? undefined : (grant ?? (await this.confirm()))
   }
 
-  /** Like `competeOnce`, for a contender with one queue. No committed check is made at the end. */
-  async enterIfFront(): Promise<ContenderNode | undefined> {
-    await this.#enter()
-    return this.#isBlocked ? undefined : this.#own.nodes![0]
+  /** Whether it has a blocker, as far as `enter` has seen. */
+  get isBlocked(): boolean {
+    return this.#positions.some(({ isNext }) => !isNext)
+  }
+
+  /** Its nodes, once `enter` has resolved. */
+  get nodes(): ContenderNodes {
+    return this.#own.nodes!
   }
 
   /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
@@ -132,15 +136,18 @@ export class Contender {
 
   /**
    * Creates the nodes and reads the lists, in one segment. The result is the grant if there is no blocker; undefined if `confirm`
-   * must follow.
+   * must follow. Reads that `onSent` makes go in the same segment, behind the lists; it is called each time the create is sent. If
+   * there is a result, the last of these reads show what was committed before the create, and what the lists show.
    */
-  async #enter(): Promise<Grant | undefined> {
+  async enter(onSent = () => {}): Promise<Grant | undefined> {
     const start = this.#proof.now() ?? (await this.#proof.synced())
     this.#throwIfLeaving()
-    const making = this.#own.make()
-    // The lists are read after the create on the same connection, so they show our nodes and all older ones. If the create is
-    // repeated, they come before the second one, and `join` reads again.
-    for (const position of this.#positions) position.listEarly()
+    // The lists are read after the create on the same connection, so they show our nodes and all older ones. After a create
+    // without an answer they may show an older node of that name, and `join` reads again.
+    const making = this.#own.make(() => {
+      for (const position of this.#positions) position.listEarly()
+      onSent()
+    })
     const nodes = await making
     if (nodes === undefined) return this.#vanished()
     let areAllShown = true
@@ -154,17 +161,13 @@ export class Contender {
     return areAllShown && this.#proof.isUnbroken(start) ? this.#proof.granted(nodes, start) : undefined
   }
 
-  get #isBlocked(): boolean {
-    return this.#positions.some(({ isNext }) => !isNext)
-  }
-
   /**
    * Waits in all queues at the same time. If a queue has no blocker, none can appear: new contenders are behind our node. While
    * the contender waits, one of its nodes may be deleted. Its other nodes would then block others for nothing. So it watches all
    * its nodes.
    */
   async #competeInAll(): Promise<Grant> {
-    const entering = this.#enter()
+    const entering = this.enter()
     const reach = (position: QueuePosition) =>
       position.reachFront(
         entering,
@@ -173,7 +176,7 @@ export class Contender {
       )
     const reaching = awaitedLater(Promise.all(this.#positions.map(reach)))
     await entering
-    const fronts = await (this.#isBlocked ? this.#whileAllExist(reaching) : reaching)
+    const fronts = await (this.isBlocked ? this.#whileAllExist(reaching) : reaching)
     return grantOf(fronts) ?? (await this.confirm())
   }
 

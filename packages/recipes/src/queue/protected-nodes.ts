@@ -6,7 +6,6 @@
 import {
   type ACL,
   type CallOptions,
-  type Created,
   isTransient,
   KeeperError,
   op,
@@ -24,7 +23,7 @@ import { deleteAll } from '../kernel/owned-node.ts'
 import { nameIn } from '../kernel/paths.ts'
 import type { Queue } from './queue.ts'
 import { throwUnlessTransient, pinnedTo, retry } from '../kernel/retry.ts'
-import { settled, unawaited } from '../kernel/promises.ts'
+import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
 export interface NodeOptions {
   readonly data: Uint8Array | string
@@ -67,8 +66,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * Whether more than one create was sent. Then nodes of an earlier create may have had the names of the current ones: if the
-   * folder was deleted and created again, its counter starts over.
+   * Whether a create was repeated after one without an answer. Then nodes of an earlier create may have had the names of the
+   * current ones: if the folder was deleted and created again, its counter starts over.
    */
   get isRepeated(): boolean {
     return this.#isRepeated
@@ -79,9 +78,13 @@ export class ProtectedNodes {
     return this.#nodes
   }
 
-  /** Creates the nodes, in the order of the plans. The result is undefined if it was cancelled before any existed. */
-  make(): Promise<ContenderNodes | undefined> {
-    this.#making = this.#make()
+  /**
+   * Creates the nodes, in the order of the plans, and the folder of each if it is missing. The result is undefined if it was
+   * cancelled before any existed. Requests that `onSent` makes go in the same segment, behind the create; it is called each time
+   * the create is sent.
+   */
+  make(onSent = () => {}): Promise<ContenderNodes | undefined> {
+    this.#making = this.#make(onSent)
     // The caller's `await` comes after this, and no microtask turn is added.
     unawaited(this.#making.then((nodes) => (this.#nodes = nodes)))
     return this.#making
@@ -106,27 +109,40 @@ export class ProtectedNodes {
     }
   }
 
-  async #make(): Promise<ContenderNodes | undefined> {
+  async #make(onSent: () => void): Promise<ContenderNodes | undefined> {
+    let folders: Promise<void> | undefined
     for (;;) {
+      const creating = this.#create()
+      onSent()
       try {
-        const [only, other] = this.#plans
-        const made = other === undefined ? [this.#made(only!, await this.#createOne(only!))] : await this.#createAll()
+        const made = await creating
         // An earlier create may have happened although its node was not found: even a deposed leader answers a sync. Now both
         // nodes are found. Without this search we would wait for our own older node.
         if (this.#unanswered > 0) return await this.#find()
-        if (made !== undefined) return made as unknown as ContenderNodes
+        return made
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) this.#unanswered++
-        const found = await this.#afterFailure(error).catch((final: unknown) => this.#foundAfterAll(final))
+        const found = await this.#afterFailure(error, folders).catch((final: unknown) => this.#foundAfterAll(final))
         if (found !== undefined) return found
+        folders = KeeperError.is(error, 'NoNode') && !this.#isCancelled ? this.#makeFolders() : undefined
       }
       if (this.#isCancelled) {
         const made = this.#hasMadePaths ? this.#plans.map(({ queue }) => queue.path) : []
         if (made.length > 0) await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
         return this.#unanswered > 0 ? await this.#findForCertain() : undefined
       }
-      this.#isRepeated = true
+      this.#isRepeated = this.#unanswered > 0
     }
+  }
+
+  /**
+   * Creates the folders, ahead of the next create in the same segment. Servers delete empty containers, so one of them may be
+   * missing again at once: then the next create fails with `NoNode`, too.
+   */
+  #makeFolders(): Promise<void> {
+    this.#hasMadePaths = true
+    const making = this.#plans.map(({ queue }) => ifMissing((asking) => queue.make(asking), this.#pinned, undefined))
+    return awaitedLater(Promise.all(making).then(() => {}))
   }
 
   /**
@@ -141,51 +157,48 @@ export class ProtectedNodes {
     })
   }
 
-  #createOne(plan: NodePlan): Promise<Created> {
-    return this.#zk.create(this.#pathOf(plan), plan.data, { mode: MODE, acl: this.#acl, ...this.#pinned })
+  #create(): Promise<ContenderNodes> {
+    const [only, other] = this.#plans
+    return other === undefined ? this.#createOne(only!) : this.#createAll()
   }
 
-  /** Creates several nodes. The result is undefined if one was deleted before its czxid was read. Then none is left. */
-  async #createAll(): Promise<readonly ContenderNode[] | undefined> {
+  async #createOne(plan: NodePlan): Promise<ContenderNodes> {
+    const options = { mode: MODE, acl: this.#acl, ...this.#pinned } as const
+    const { path, stat } = await this.#zk.create(this.#pathOf(plan), plan.data, options)
+    return [this.#node(plan.queue, path, stat.czxid)]
+  }
+
+  /**
+   * Creates several nodes. All have the zxid of the transaction as czxid, but a create in a transaction is answered without a
+   * Stat (ZOOKEEPER-4026). So the transaction also writes a node of its own, which is answered with a Stat. Nobody sees that
+   * node, because the transaction deletes it. A read would cost another round trip.
+   */
+  async #createAll(): Promise<ContenderNodes> {
     const plans = this.#plans
     const acl = this.#acl
+    const brief = plans[0]!.queue.pathOf(this.#uuid)
     const creates = plans.map((plan) => op.create(this.#pathOf(plan), plan.data, { mode: MODE, acl }))
-    const created = await this.#zk.multi(creates, this.#pinned)
-    // If the read fails, the nodes must be searched for.
-    this.#unanswered++
-    // A create in a transaction is answered without a Stat (ZOOKEEPER-4026). All have the same czxid.
-    const made = (czxid: bigint) => plans.map(({ queue }, index) => this.#node(queue, created[index]!.path, czxid))
-    const nodes = made(0n)
-    const first = await nodes[0]!.find()
-    this.#unanswered--
-    if (first !== undefined) return made(first.czxid)
-    await settled(deleteAll(nodes))
-    return undefined
+    const ops = [op.create(brief), op.setData(brief, ''), op.delete(brief), ...creates] as const
+    const [, { czxid }, , ...created] = await this.#zk.multi(ops, this.#pinned)
+    const nodes = plans.map(({ queue }, index) => this.#node(queue, created[index]!.path, czxid))
+    return nodes as unknown as ContenderNodes
   }
 
   #pathOf({ queue, kind }: NodePlan): string {
     return queue.pathOf(namePrefix(kind, this.#uuid))
   }
 
-  /** The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. */
-  async #afterFailure(error: unknown): Promise<ContenderNodes | undefined> {
+  /**
+   * The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. `folders` were
+   * created ahead of it.
+   */
+  async #afterFailure(error: unknown, folders: Promise<void> | undefined): Promise<ContenderNodes | undefined> {
     if (KeeperError.is(error) && error.outcomeUnknown && isTransient(error)) {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
-    if (KeeperError.is(error, 'NoNode')) {
-      // Meanwhile servers may delete an empty container above. Then this is repeated, too.
-      const make = ({ queue }: NodePlan) => {
-        const making = (options: CallOptions) => queue.make(options)
-        return ifMissing(making, this.#pinned, undefined)
-      }
-      const making = this.#isCancelled ? [] : this.#plans.map(make)
-      this.#hasMadePaths ||= making.length > 0
-      for (const each of making) unawaited(each)
-      for (const each of making) await each
-      return undefined
-    }
-    await throwUnlessTransient(this.#zk, error)
+    if (KeeperError.is(error, 'NoNode')) await folders
+    else await throwUnlessTransient(this.#zk, error)
     return undefined
   }
 
@@ -237,10 +250,6 @@ export class ProtectedNodes {
     await this.#zk.sync(path, options)
     const { children } = await this.#zk.getChildren(path, options)
     return children
-  }
-
-  #made({ queue }: NodePlan, { path, stat }: Created): ContenderNode {
-    return this.#node(queue, path, stat.czxid)
   }
 
   #node(queue: Queue, path: string, czxid: bigint): ContenderNode {

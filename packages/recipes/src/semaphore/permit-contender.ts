@@ -38,6 +38,12 @@ import type { Leases } from './leases.ts'
 import type { Permits, StoredPermits } from './stored-permits.ts'
 import { awaitedLater, unwatch } from '../kernel/promises.ts'
 
+/** One reading of `leases` and of the stored number. */
+interface PermitsReading {
+  readonly names: readonly string[]
+  readonly permits: Permits | undefined
+}
+
 /** What the first in line sees. */
 interface View extends Permits {
   /** The nodes in `leases`. */
@@ -62,6 +68,8 @@ export class PermitContender implements Competitor {
   readonly #options: ContenderOptions
   readonly #contender: Contender
   readonly #pinned: ReturnType<typeof pinnedTo>
+  /** What was read with the last create: see `Contender.enter`. */
+  #early: Promise<PermitsReading> | undefined
   /** The blocker that reads may still show: see `QueueHead.last`. */
   #last: ContenderName | undefined
   /** The uuid of nodes in `leases` that a transaction may have created. */
@@ -99,11 +107,13 @@ export class PermitContender implements Competitor {
   }
 
   async compete(): Promise<Grant> {
-    // The first in line reads the number anyway. Here a wrong number is found before this contender queues.
-    if (!this.#stored.isAgreed)
-      checkRoom(this.#wanted, (await this.#stored.agree(this.session, this.#wanted.count)).permits)
-    const { node, last } = await this.#contender.reachFront()
+    const entering = this.#enter()
+    const reaching = awaitedLater(this.#contender.reachFront(entering))
+    await this.#agree(await entering)
+    const { node, last, grant } = await reaching
     this.#last = last
+    // The early view does not show the permits of contenders that were ahead.
+    if (grant === undefined) this.#early = undefined
     for (;;) {
       const grant = await this.#takeIfFree(node)
       if (grant !== undefined) return grant
@@ -112,8 +122,25 @@ export class PermitContender implements Competitor {
   }
 
   async competeOnce(): Promise<Grant | undefined> {
-    const node = await this.#contender.enterIfFront()
-    return node && (await this.#takeIfFree(node))
+    const entered = await this.#enter()
+    await this.#agree(entered)
+    if (entered === undefined) this.#early = undefined
+    return this.#contender.isBlocked ? undefined : await this.#takeIfFree(this.#contender.nodes[0])
+  }
+
+  /** Enters the queue, and reads in the same segment what the decision depends on. */
+  #enter(): Promise<Grant | undefined> {
+    return this.#contender.enter(() => (this.#early = awaitedLater(this.#read())))
+  }
+
+  /** Compares the stored number with the expected one. `entered` is the result of `enter`. */
+  async #agree(entered: Grant | undefined): Promise<void> {
+    if (this.#stored.isAgreed) return
+    const { count } = this.#wanted
+    // The first create may have found no folder, and the number may not have been stored in time.
+    const permits = entered && (await this.#early)?.permits
+    const isAccepted = permits !== undefined && this.#stored.accepts(permits, count)
+    checkRoom(this.#wanted, (isAccepted ? permits : await this.#stored.agree(this.session, count)).permits)
   }
 
   /** Deletes its nodes, in the background until that is confirmed: see `OwnedNode.delete`. Idempotent. */
@@ -144,16 +171,22 @@ export class PermitContender implements Competitor {
     for (;;) {
       const last = this.#last
       this.#last = undefined
-      const [isGone, names, permits, touch] = await Promise.all([
+      const early = this.#early
+      this.#early = undefined
+      const [isGone, { names, permits }, touch] = await Promise.all([
         last === undefined || this.#isGone(last),
-        this.#leases.list(this.#pinned),
-        this.#stored.read(this.#pinned),
+        early ?? this.#read(),
         touchFor(this.#zk, this.session, this.#options),
       ])
       if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session, this.#wanted.count))) }
       // This server lags behind the one that sent the event. After a commit, all reads are later than that event.
       await this.#contender.confirm()
     }
+  }
+
+  async #read(): Promise<PermitsReading> {
+    const [names, permits] = await Promise.all([this.#leases.list(this.#pinned), this.#stored.read(this.#pinned)])
+    return { names, permits }
   }
 
   /** Whether a read shows that the contender is gone. The read is not repeated: the list must come after it. */

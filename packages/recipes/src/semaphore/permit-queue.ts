@@ -1,19 +1,36 @@
 // The queue of a semaphore: below `locks`, in Curator's mutex.
-import type { CallOptions, Session, ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, type Session } from '@zk/client'
+import { failuresOf, throwIfAborted } from '@zk/client/internal'
+import { parentOf } from '../kernel/paths.ts'
 import { Queue } from '../queue/queue.ts'
 import type { Role } from '../queue/roles.ts'
+import type { Leases } from './leases.ts'
 import type { StoredPermits } from './stored-permits.ts'
 
 export class PermitQueue extends Queue {
   readonly #stored: StoredPermits
+  readonly #leases: Leases
 
-  constructor(zk: ZooKeeper, recipePath: string, { kinds }: Role, stored: StoredPermits) {
-    super(zk, `${recipePath}/locks`, kinds, recipePath)
+  constructor({ kinds }: Role, leases: Leases, stored: StoredPermits) {
+    super(leases.zk, `${leases.recipePath}/locks`, kinds, leases.recipePath)
+    this.#leases = leases
     this.#stored = stored
   }
 
-  /** The node above stores the number. It is created first: if it were a container, servers would delete it with the number. */
+  /**
+   * Creates the node above, which stores the number, and `locks` and `leases` below it, in one segment. If that fails, they are
+   * created one by one. The node above is never a container, because servers would delete it with the number.
+   */
   override async make(options: CallOptions & { readonly session: Session }): Promise<void> {
+    const { zk, recipePath } = this
+    const creations = [
+      zk.ensureContainer(parentOf(recipePath), options),
+      this.#stored.store(options),
+      ...[this.path, this.#leases.path].map((path) => zk.create(path, '', { mode: 'CONTAINER', ...options })),
+    ]
+    const failures = await failuresOf(creations)
+    if (failures.every((failure) => failure === undefined || KeeperError.is(failure.error, 'NodeExists'))) return
+    throwIfAborted(options.session.signal)
     await this.#stored.agree(options.session, 1)
     await super.make(options)
   }

@@ -73,7 +73,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     this.#permits = permits
     this.#leases = new Leases(zk, path, kind)
     this.#stored = new StoredPermits(zk, path, permits)
-    this.#queue = new PermitQueue(zk, path, role, this.#stored)
+    this.#queue = new PermitQueue(role, this.#leases, this.#stored)
     this.#options = { data: label, ...others }
   }
 
@@ -161,9 +161,15 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
 
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     const { leases, stored, count } = this.#wanted
-    const present = await stored.agree(options.session, count)
+    const [permits, hasBlocker, names] = await Promise.all([
+      stored.isAgreed ? stored.read(options) : stored.readRecent(options),
+      super.hasBlocker(options),
+      leases.list(options),
+    ])
+    // Nothing is stored yet: the contender stores the number.
+    if (permits === undefined) return hasBlocker
+    const present = stored.accepts(permits, count) ? permits : await stored.agree(options.session, count)
     checkRoom(this.#wanted, present.permits)
-    if (await super.hasBlocker(options)) return true
-    return !hasRoom(this.#wanted, await leases.list(options), present.permits)
+    return hasBlocker || !hasRoom(this.#wanted, names, present.permits)
   }
 }

@@ -47,6 +47,27 @@ export class StoredPermits {
     return asPermits(await this.#read(options))
   }
 
+  /** Like `read`, after a sync. Both are sent in one segment. */
+  async readRecent(options: CallOptions): Promise<Permits | undefined> {
+    return asPermits(await this.#readRecent(options))
+  }
+
+  /**
+   * Whether these permits, which a recent read has shown, are the expected ones, and at least `count`. If not, a read after a
+   * committed request must show that: see `agree`.
+   */
+  accepts({ permits }: Permits, count: number): boolean {
+    const isExpected = this.#isAgreed || permits === (this.#expected ?? permits)
+    if (!isExpected || permits < count) return false
+    this.#isAgreed = true
+    return true
+  }
+
+  /** Creates the node with the expected number, if there is one. Rejects with `NodeExists` if the node exists. */
+  async store(options: CallOptions): Promise<void> {
+    if (this.#expected !== undefined) await this.#zk.create(this.path, toBytes(this.#expected), options)
+  }
+
   /** What this node stores; undefined if that is not a number yet. */
   parse(node: NodeData): Permits | undefined {
     return asPermits(this.#stored(node))
@@ -69,12 +90,7 @@ export class StoredPermits {
         await this.#write(stored, this.#expected, pinned)
         continue
       }
-      const isExpected =
-        current !== undefined && (this.#isAgreed || current.permits === (this.#expected ?? current.permits))
-      if (isExpected && (isCommitted || current.permits >= count)) {
-        this.#isAgreed = true
-        return current
-      }
+      if (current !== undefined && this.accepts(current, isCommitted ? 0 : count)) return current
       if (isCommitted) throw new PermitsError(this.path, this.#expected, current?.permits)
       if (isRecent) {
         await afterCommit(this.#zk, this.path, pinned)
@@ -128,8 +144,7 @@ export class StoredPermits {
     permits: number,
     options: CallOptions,
   ): Promise<'stored' | 'refused' | 'unknown'> {
-    const data = new Uint8Array(LENGTH)
-    view(data).setInt32(0, permits)
+    const data = toBytes(permits)
     try {
       if (stored === undefined) await this.#zk.create(this.path, data, { parents: true, ...options })
       else await this.#zk.setData(this.path, data, { version: stored.version, ...options })
@@ -140,6 +155,12 @@ export class StoredPermits {
       return KeeperError.is(error) && error.outcomeUnknown ? 'unknown' : 'refused'
     }
   }
+}
+
+function toBytes(permits: number): Uint8Array {
+  const bytes = new Uint8Array(LENGTH)
+  view(bytes).setInt32(0, permits)
+  return bytes
 }
 
 function view({ buffer, byteOffset }: Uint8Array): DataView {

@@ -134,8 +134,10 @@ describe('Held when its connection is lost', () => {
   test('Lock.acquire never resolves with something that is lost already', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
-    scene.ensemble.faults.merge({ op: 'multi' })
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    // Granted and disconnected in one turn: the list has the last word.
+    scene.ensemble.faults.merge({ op: 'getChildren2' })
     scene.ensemble.faults.garbage({ op: 'exists' })
     const acquiring = await scene.start(new Lock(zk, PATH, { heldWhile: 'connected' }).acquire())
     await scene.start(zk.exists('/'))

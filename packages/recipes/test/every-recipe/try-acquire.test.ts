@@ -141,8 +141,10 @@ describe('Lock.tryAcquire', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const lock = new Lock(zk, PATH, { heldWhile: 'connected' })
-    // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
-    scene.ensemble.faults.merge({ op: 'multi' })
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    // Granted and disconnected in one turn: the list has the last word.
+    scene.ensemble.faults.merge({ op: 'getChildren2', nth: 2 })
     scene.ensemble.faults.garbage({ op: 'exists' })
     const trying = await scene.start(lock.tryAcquire())
     void zk.exists('/').catch(() => {})
