@@ -136,8 +136,9 @@ describe('Held when its connection is lost', () => {
     const zk = await scene.client()
     scene.ensemble.nodes.create('/locks')
     scene.ensemble.nodes.create(PATH)
-    // Granted and disconnected in one turn: the list has the last word.
-    scene.ensemble.faults.merge({ op: 'getChildren2' })
+    // Granted and disconnected in one turn: after a list that was refused, a check has the last word.
+    scene.ensemble.faults.fail({ op: 'getChildren2', code: 'OperationTimeout' })
+    scene.ensemble.faults.merge({ op: 'multi' })
     scene.ensemble.faults.garbage({ op: 'exists' })
     const acquiring = await scene.start(new Lock(zk, PATH, { heldWhile: 'connected' }).acquire())
     await scene.start(zk.exists('/'))

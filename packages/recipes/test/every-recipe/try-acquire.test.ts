@@ -143,8 +143,9 @@ describe('Lock.tryAcquire', () => {
     const lock = new Lock(zk, PATH, { heldWhile: 'connected' })
     scene.ensemble.nodes.create('/locks')
     scene.ensemble.nodes.create(PATH)
-    // Granted and disconnected in one turn: the list has the last word.
-    scene.ensemble.faults.merge({ op: 'getChildren2', nth: 2 })
+    // Granted and disconnected in one turn: after a list that was refused, a check has the last word.
+    scene.ensemble.faults.fail({ op: 'getChildren2', nth: 2, code: 'OperationTimeout' })
+    scene.ensemble.faults.merge({ op: 'multi' })
     scene.ensemble.faults.garbage({ op: 'exists' })
     const trying = await scene.start(lock.tryAcquire())
     void zk.exists('/').catch(() => {})
