@@ -35,6 +35,8 @@ export class CounterWriter {
   readonly #waiting = new Set<Change>()
   #isRunning = false
   #writes = 0
+  /** The counter once existed. Until then each first write begins with its creation, which costs servers a transaction. */
+  #hasFound = false
   /** Aborts when a change comes. */
   #wake = new AbortController()
 
@@ -80,7 +82,8 @@ export class CounterWriter {
     const { runtime } = this.#zk
     const { session } = node
     try {
-      let state: CounterState | undefined = await node.create()
+      let state: CounterState | undefined = await node.create(!this.#hasFound)
+      this.#hasFound = true
       let conflicts = 0
       for (;;) {
         while (this.#waiting.size > 0) {

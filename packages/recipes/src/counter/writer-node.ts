@@ -8,10 +8,12 @@ import { createWithParents } from '../kernel/create-with-parents.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
-import { awaitedLater, settled } from '../kernel/promises.ts'
+import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
 /** In a request it matches any version. A node has it after 2^32 - 1 writes. */
 const ANY = -1
+
+const ZERO = toBytes(0n)
 
 const utf8 = new TextDecoder()
 
@@ -32,8 +34,12 @@ export class WriterNode {
     this.#pinned = pinnedTo(this.session)
   }
 
-  /** Creates the node, and then reads the counter, in one segment. A missing counter is created. */
-  async create(): Promise<CounterState> {
+  /**
+   * Creates the node, and then reads the counter, in one segment. A missing counter is created: at the head of the segment if
+   * `mayBeMissing`, otherwise when the node could not be created.
+   */
+  async create(mayBeMissing: boolean): Promise<CounterState> {
+    if (mayBeMissing) unawaited(this.#zk.create(this.#counter, ZERO, { acl: this.#acl, ...this.#pinned }))
     for (;;) {
       const creating = this.#node.create('', this.#acl)
       const reading = awaitedLater(this.read())
@@ -49,7 +55,7 @@ export class WriterNode {
 
   async #createCounter(): Promise<void> {
     const options = { acl: this.#acl, ...this.#pinned }
-    const creating = retry(this.#zk, () => createWithParents(this.#zk, this.#counter, toBytes(0n), options))
+    const creating = retry(this.#zk, () => createWithParents(this.#zk, this.#counter, ZERO, options))
     await creating.catch((error: unknown) => {
       if (!KeeperError.is(error, 'NodeExists')) throw error
     })

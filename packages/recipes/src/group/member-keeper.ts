@@ -86,7 +86,8 @@ export class MemberKeeper {
 
   /** Creates the node, and waits for a name that another member has. */
   async #make(): Promise<OwnReading> {
-    const { acl, name, over, updates } = this.#member
+    const { acl, folder, name, over, updates } = this.#member
+    let making: Promise<void> | undefined
     for (;;) {
       throwIfAborted(over)
       const update = updates.wanted
@@ -105,21 +106,20 @@ export class MemberKeeper {
           break
         case 'noNode':
           unwatch(made.watch)
-          if (made.failure !== undefined) await this.#afterFailure(made.failure.error, update)
+          if (made.failure !== undefined) await this.#afterFailure(made.failure.error, update, making)
+          making =
+            KeeperError.is(made.failure?.error, 'NoNode') && !over.aborted
+              ? makeFolder(folder, this.session)
+              : undefined
       }
     }
   }
 
-  /** Returns if the create may be repeated. */
-  async #afterFailure(error: unknown, update: Update): Promise<void> {
-    const { zk, path } = this.#member.folder
+  /** Returns if the create may be repeated. `making` is the folder that was created ahead of it. */
+  async #afterFailure(error: unknown, update: Update, making: Promise<void> | undefined): Promise<void> {
     if (KeeperError.is(error, 'NodeExists')) return
-    if (KeeperError.is(error, 'NoNode')) {
-      // Meanwhile servers may delete one of the empty containers above. Then everything is repeated.
-      const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
-      return await ifMissing(making, pinnedTo(this.session), undefined)
-    }
-    if (!this.#isRefused(update, error)) await throwUnlessTransient(zk, error)
+    if (KeeperError.is(error, 'NoNode')) return await making
+    if (!this.#isRefused(update, error)) await throwUnlessTransient(this.#member.folder.zk, error)
   }
 
   /** Writes what the node does not hold yet, until the node is gone. */
@@ -181,4 +181,13 @@ export class MemberKeeper {
   #isRefused(update: Update, error: unknown): boolean {
     return !this.session.signal.aborted && this.#member.updates.refuse(update, error)
   }
+}
+
+/**
+ * Creates the folder ahead of the next create, in one segment. Servers delete empty containers, so it may be missing again at
+ * once: then the next create fails with `NoNode`, too.
+ */
+function makeFolder({ zk, path }: MembersFolder, session: Session): Promise<void> {
+  const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
+  return awaitedLater(ifMissing(making, pinnedTo(session), undefined))
 }

@@ -3,15 +3,7 @@
 //
 // One transaction creates them all, with one uuid in all names. So they share one czxid, and of two contenders that wait in
 // several queues the same one is ahead in each queue: no two wait for each other (docs/decisions/0027).
-import {
-  type ACL,
-  type CallOptions,
-  isTransient,
-  KeeperError,
-  op,
-  type Session,
-  type ZooKeeper,
-} from '@zk/client'
+import { type ACL, type CallOptions, isTransient, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import { countAsUsed } from '../kernel/count-as-used.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
