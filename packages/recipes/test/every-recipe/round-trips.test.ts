@@ -1,5 +1,6 @@
-// What each call costs without contention, in round trips, in requests and in transactions. The link has a fixed latency: a segment
+// What each call costs without contention, in round trips, requests and transactions: the table in README.md. The link has a fixed latency: a segment
 // of ten requests takes one round trip, and ten calls that wait for each other take ten.
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
   Barrier,
@@ -18,6 +19,16 @@ import {
 } from '../../src/index.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
+/** The rows of the table, by their first column. */
+const documented = new Map(
+  [...readFileSync(new URL('../../README.md', import.meta.url), 'utf8').matchAll(/^\| (.*\d\/\d+\/\d.*) \|$/gm)].map(
+    ([, row]) => {
+      const cells = row!.split('|').map((cell) => cell.trim())
+      return [cells[0], cells] as const
+    },
+  ),
+)
+
 const PATH = '/app/a'
 const OTHER_PATH = '/app/b'
 /** Longer than a counter keeps its writer node, and shorter than a lease needs a sync. In ms. */
@@ -25,8 +36,8 @@ const PAUSE = 2_000
 /** After this time no known touch leaves enough of a lease. In ms. */
 const LONG = 30_000
 
-/** Makes the call. Resolves with the function that takes it back. */
-type Call = (zk: ZooKeeper) => Promise<() => Promise<unknown>>
+/** Makes the call. Resolves with the function that takes it back, if there is one. */
+type Call = (zk: ZooKeeper) => Promise<void | (() => Promise<unknown>)>
 
 const holding =
   (acquire: (zk: ZooKeeper) => Promise<Held | undefined>): Call =>
@@ -35,100 +46,55 @@ const holding =
     return () => held.release()
   }
 
-const leaveNothing = () => Promise.resolve()
+/** As they are called in README.md. */
+const calls: Readonly<Record<string, Call>> = {
+  '`Lock.acquire`': holding((zk) => new Lock(zk, PATH).acquire()),
+  '`Lock.acquire` with another `heldWhile`': holding((zk) => new Lock(zk, PATH, { heldWhile: 'connected' }).acquire()),
+  '`Lock.tryAcquire`': holding((zk) => new Lock(zk, PATH).tryAcquire()),
+  '`SharedLock.read.acquire`': holding((zk) => new SharedLock(zk, PATH).read.acquire()),
+  '`SharedLock.write.acquire`': holding((zk) => new SharedLock(zk, PATH).write.acquire()),
+  '`LeaderElection.campaign`': holding((zk) => new LeaderElection(zk, PATH).campaign()),
+  '`MultiLock.acquire` of two paths': holding((zk) => new MultiLock(zk, [PATH, OTHER_PATH]).acquire()),
+  '`MultiLock.tryAcquire` of two paths': holding((zk) => new MultiLock(zk, [PATH, OTHER_PATH]).tryAcquire()),
+  '`Semaphore.acquire`': holding((zk) => new Semaphore(zk, PATH, { permits: 2 }).acquire()),
+  '`Semaphore.tryAcquire`': holding((zk) => new Semaphore(zk, PATH, { permits: 2 }).tryAcquire()),
+  '`Group.join`': async (zk) => {
+    const member = await new Group(zk, PATH).join()
+    return () => member.leave()
+  },
+  '`Counter.add`': async (zk) => void (await new Counter(zk, PATH).add(1n)),
+  '`Barrier.set`': async (zk) => {
+    const barrier = new Barrier(zk, PATH)
+    await barrier.set()
+    return () => barrier.remove()
+  },
+  '`Barrier.wait` when it is open': (zk) => new Barrier(zk, PATH).wait(),
+  '`DoubleBarrier.enter` alone': async (zk) => {
+    const entry = await new DoubleBarrier(zk, PATH, { size: 1 }).enter()
+    return () => entry.leave()
+  },
+}
 
-/**
- * Each call, and its `round trips/requests/transactions`: on a new path whose parent exists; again; again after a pause; and again
- * after a long time, when a lease needs a sync first. The number at the end is the round trips of the release. A transaction is a
- * request that a quorum must log, even if it is refused.
- */
-const table: readonly (readonly [name: string, call: Call, costs: readonly (number | string)[]])[] = [
-  ['Lock.acquire', holding((zk) => new Lock(zk, PATH).acquire()), ['2/6/4', '1/2/1', '1/2/1', '2/3/1', 1]],
-  [
-    'Lock.acquire, held while connected',
-    holding((zk) => new Lock(zk, PATH, { heldWhile: 'connected' }).acquire()),
-    ['2/6/4', '1/2/1', '1/2/1', '1/2/1', 1],
-  ],
-  ['Lock.tryAcquire', holding((zk) => new Lock(zk, PATH).tryAcquire()), ['3/7/4', '2/3/1', '2/3/1', '2/4/1', 1]],
-  [
-    'SharedLock.read.acquire',
-    holding((zk) => new SharedLock(zk, PATH).read.acquire()),
-    ['2/6/4', '1/2/1', '1/2/1', '2/3/1', 1],
-  ],
-  [
-    'SharedLock.write.acquire',
-    holding((zk) => new SharedLock(zk, PATH).write.acquire()),
-    ['2/6/4', '1/2/1', '1/2/1', '2/3/1', 1],
-  ],
-  [
-    'LeaderElection.campaign',
-    holding((zk) => new LeaderElection(zk, PATH).campaign()),
-    ['2/6/4', '1/2/1', '1/2/1', '2/3/1', 1],
-  ],
-  [
-    'MultiLock.acquire',
-    holding((zk) => new MultiLock(zk, [PATH, OTHER_PATH]).acquire()),
-    ['2/10/6', '1/3/1', '1/3/1', '2/4/1', 1],
-  ],
-  [
-    'MultiLock.tryAcquire',
-    holding((zk) => new MultiLock(zk, [PATH, OTHER_PATH]).tryAcquire()),
-    ['3/12/6', '2/5/1', '2/5/1', '2/6/1', 1],
-  ],
-  [
-    'Semaphore.acquire',
-    holding((zk) => new Semaphore(zk, PATH, { permits: 2 }).acquire()),
-    ['3/14/7', '2/6/2', '2/6/2', '3/7/2', 1],
-  ],
-  [
-    'Semaphore.tryAcquire',
-    holding((zk) => new Semaphore(zk, PATH, { permits: 2 }).tryAcquire()),
-    ['4/18/7', '3/10/2', '3/10/2', '3/11/2', 1],
-  ],
-  [
-    'Group.join',
-    (zk) => new Group(zk, PATH).join().then((member) => () => member.leave()),
-    ['2/7/4', '1/2/1', '1/2/1', '1/2/1', 1],
-  ],
-  [
-    'Counter.add',
-    (zk) => new Counter(zk, PATH).add(1n).then(() => leaveNothing),
-    ['2/4/3', '2/4/3', '2/4/3', '2/4/3', 0],
-  ],
-  [
-    'Barrier.set',
-    (zk) => new Barrier(zk, PATH).set().then(() => () => new Barrier(zk, PATH).remove()),
-    ['1/1/1', '1/1/1', '1/1/1', '1/1/1', 2],
-  ],
-  [
-    'Barrier.wait',
-    (zk) => new Barrier(zk, PATH).wait().then(() => leaveNothing),
-    ['1/3/1', '1/3/1', '1/3/1', '1/3/1', 0],
-  ],
-  [
-    'DoubleBarrier.enter',
-    (zk) => new DoubleBarrier(zk, PATH, { size: 1 }).enter().then((entry) => () => entry.leave()),
-    ['5/8/5', '3/5/2', '3/5/2', '3/5/2', 3],
-  ],
-]
-
-test.each(table)('%s takes its round trips, requests and transactions', async (_, call, costs) => {
+test.each(Object.entries(calls))('%s costs what README.md says', async (name, call) => {
   const scene = new Scene()
   scene.ensemble.nodes.create('/app')
   const zk = await scene.client()
-  const measured: string[] = []
-  let back = 0
-  for (const pause of [0, 0, PAUSE, LONG]) {
-    await scene.world.advance(pause)
+  const cost = async (calling: Promise<unknown>) => {
     const since = scene.since()
-    const calling = call(zk)
     const trips = await scene.roundTrips(calling)
-    measured.push([trips, since.ops().length, since.ops().filter(isTransaction).length].join('/'))
+    return [trips, since.ops().length, since.ops().filter(isTransaction).length].join('/')
+  }
+  const costs: string[] = []
+  let release = ''
+  for (const pause of [0, PAUSE, LONG]) {
+    await scene.world.advance(pause)
+    const calling = call(zk)
+    costs.push(await cost(calling))
     const takeBack = await calling
-    back = await scene.roundTrips(takeBack())
+    if (takeBack !== undefined) release = await cost(takeBack())
     await scene.world.settle()
   }
-  expect([...measured, back]).toEqual(costs)
+  expect([name, ...costs, release]).toEqual(documented.get(name))
   await scene.world.advance(PAUSE)
   expect(scene.leftovers()).toEqual(nothing)
 })
@@ -139,6 +105,10 @@ const READS = ['sync', 'exists', 'getData', 'getChildren2', 'addWatch', 'removeW
 function isTransaction(op: string | undefined): boolean {
   return !READS.includes(op!)
 }
+
+test('Every row of the table in README.md is tested', () => {
+  expect([...documented.keys()]).toEqual(Object.keys(calls))
+})
 
 test('connect takes one round trip, and the first call another', async () => {
   const scene = new Scene()
