@@ -9,6 +9,7 @@ import {
   Lock,
   LockLostError,
   LockTimeoutError,
+  MultiLock,
   Semaphore,
   SharedLock,
 } from '@zk/recipes'
@@ -65,6 +66,23 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       await held.release()
       expect(proxy.segments.slice(before)).toEqual([[create2, getChildren2], [deleteNode]])
       expect((await zk.getChildren('/lock')).children).toEqual([])
+    })
+
+    test.each<[string, number, (zk: ZooKeeper) => Pick<Acquirable<Held>, 'acquire'>]>([
+      ['Lock', 1, (zk) => new Lock(zk, '/new')],
+      ['MultiLock', 1, (zk) => new MultiLock(zk, ['/new', '/other'])],
+      ['Semaphore', 2, (zk) => new Semaphore(zk, '/new', { permits: 2 })],
+    ])('%s.acquire on a new path is one segment more than on an old one (%i)', async (_, segments, recipe) => {
+      const { proxy, zk, other } = await bothSides()
+      const acquirable = recipe(zk)
+      for (const expected of [segments + 1, segments]) {
+        const before = proxy.segments.length
+        const held = await acquirable.acquire()
+        expect(proxy.segments.slice(before)).toHaveLength(expected)
+        await caughtUp(other)
+        for (const path of held.paths) expect((await other.exists(path))?.czxid).toBe(held.fencingToken)
+        await held.release()
+      }
     })
 
     test('Lock.acquire without contention takes the time of one round trip, and so does the release', async () => {
