@@ -189,8 +189,9 @@ export class ProtectedNodes {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
-    if (KeeperError.is(error, 'NoNode')) await folders
-    else await throwUnlessTransient(this.#zk, error)
+    // Our own queue may have no room for the create behind the creation of the folders.
+    if (folders !== undefined && KeeperError.is(error, 'NoNode', 'QueueFull')) await folders
+    else if (!KeeperError.is(error, 'NoNode')) await throwUnlessTransient(this.#zk, error)
     return undefined
   }
 
