@@ -42,7 +42,8 @@ export class ProtectedNodes {
   /** How many creates were not answered. */
   #unanswered = 0
   #isRepeated = false
-  #hasMadePaths = false
+  /** If folders were missing. Aborts when the nodes exist: then the folders do, too. */
+  #makingFolders: AbortController | undefined
   /** The nodes are no longer needed: `make` does not try again. */
   #isCancelled = false
   #making: Promise<ContenderNodes | undefined> | undefined
@@ -77,8 +78,12 @@ export class ProtectedNodes {
    */
   make(onSent = () => {}): Promise<ContenderNodes | undefined> {
     this.#making = this.#make(onSent)
+    const made = (nodes: ContenderNodes | undefined) => {
+      this.#nodes = nodes
+      this.#makingFolders?.abort()
+    }
     // The caller's `await` comes after this, and no microtask turn is added.
-    unawaited(this.#making.then((nodes) => (this.#nodes = nodes)))
+    unawaited(this.#making.then(made))
     return this.#making
   }
 
@@ -119,8 +124,8 @@ export class ProtectedNodes {
         folders = KeeperError.is(error, 'NoNode') && !this.#isCancelled ? this.#makeFolders() : undefined
       }
       if (this.#isCancelled) {
-        const made = this.#hasMadePaths ? this.#plans.map(({ queue }) => queue.path) : []
-        if (made.length > 0) await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
+        const made = this.#plans.map(({ queue }) => queue.path)
+        if (this.#makingFolders !== undefined) await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
         return this.#unanswered > 0 ? await this.#findForCertain() : undefined
       }
       this.#isRepeated = this.#unanswered > 0
@@ -132,8 +137,9 @@ export class ProtectedNodes {
    * missing again at once: then the next create fails with `NoNode`, too.
    */
   #makeFolders(): Promise<void> {
-    this.#hasMadePaths = true
-    const making = this.#plans.map(({ queue }) => ifMissing((asking) => queue.make(asking), this.#pinned, undefined))
+    this.#makingFolders ??= new AbortController()
+    const options = { ...this.#pinned, signal: this.#makingFolders.signal }
+    const making = this.#plans.map(({ queue }) => ifMissing((asking) => queue.make(asking), options, undefined))
     return awaitedLater(Promise.all(making).then(() => {}))
   }
 

@@ -66,7 +66,7 @@ export class Queue {
 
   /** Creates the path, and what is missing above it: servers delete empty containers. */
   async make(options: CallOptions): Promise<void> {
-    await retry(this.zk, () => this.zk.ensureContainer(this.path, options))
+    await retry(this.zk, () => this.zk.ensureContainer(this.path, options), options.signal)
   }
 
   /** Reads the contenders among the children of the path. Rejects with `NoNode` if the path does not exist. */

@@ -31,6 +31,7 @@ export class PermitQueue extends Queue {
     const failures = await failuresOf(creations)
     if (failures.every((failure) => failure === undefined || KeeperError.is(failure.error, 'NodeExists'))) return
     throwIfAborted(options.session.signal)
+    throwIfAborted(options.signal)
     await this.#stored.agree(options.session, 1)
     await super.make(options)
   }
