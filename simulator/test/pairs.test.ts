@@ -45,6 +45,10 @@ const planted = {
     '(await this.#making?.catch(() => undefined))',
     '(await Promise.race([this.#making?.catch(() => undefined), undefined]))',
   ],
+  'Semaphore queues behind what is left of its former contender': [
+    'await limit.during(settled(contender.leave()))',
+    '',
+  ],
   'Semaphore.resize that is late says that its number was not sent': [
     'sending() const outcome = await this.#write(stored, permits, options)',
     'const outcome = await this.#write(stored, permits, options)',

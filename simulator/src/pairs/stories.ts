@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { KeeperError, type ZooKeeper } from '@zk/client'
 import {
+  type AcquireOptions,
   Counter,
   DoubleBarrier,
   Group,
@@ -10,6 +11,7 @@ import {
   Lock,
   Mirror,
   MultiLock,
+  type QueuePlace,
   Semaphore,
   SharedLock,
   type WriteHeld,
@@ -25,7 +27,7 @@ const childrenOf = ({ model }: StoryWorld, path: string) =>
 function holding(
   name: string,
   folders: readonly string[],
-  acquire: (zk: ZooKeeper, options: StoryWorld['limits']) => Promise<Held>,
+  acquire: (zk: ZooKeeper, options: StoryWorld['limits'] & Pick<AcquireOptions, 'onQueued'>) => Promise<Held>,
   during: (world: StoryWorld, held: Held) => Promise<Held | undefined> = async (_, held) => Promise.resolve(held),
 ): Story {
   const nodes = (world: StoryWorld) => folders.flatMap((folder) => childrenOf(world, folder))
@@ -45,7 +47,9 @@ function holding(
       ]
       for (const [channel, take] of reports) subscribe(channel, take)
       try {
-        const first = await world.attempt(acquire(zk, world.limits))
+        // No other client acquires.
+        const onQueued = ({ ahead }: QueuePlace) => world.wrong.push(`queued behind ${ahead.join(', ')}`)
+        const first = await world.attempt(acquire(zk, { ...world.limits, onQueued }))
         if (first === undefined) return
         const held = await during(world, first)
         await Promise.race([world.released, world.pause(T)])

@@ -21,7 +21,7 @@ import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from
 import { retry } from '../kernel/retry.ts'
 import { type Limit, serverTimeout, withLimit, withLimitForOthers } from '../kernel/limit.ts'
 import { type Subject, Wait, type Waiter } from '../queue/wait.ts'
-import { awaitedLater, unawaited } from '../kernel/promises.ts'
+import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
@@ -83,8 +83,10 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
         const former = formerOwnersGone(this.#zk, this.#folders)
         const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
         const held = await this.#hold(contender, competing, { wait, limit }, options)
-        if (!held?.isHeld()) throw new NodeVanished()
-        return wait.ended(held)
+        if (held?.isHeld()) return wait.ended(held)
+        // If it had several nodes, some may be left. The next contender would queue behind them.
+        await limit.during(settled(contender.leave()))
+        throw new NodeVanished()
       }
       return inEachSession(this.#zk, acquireIn, { signal })
     })
