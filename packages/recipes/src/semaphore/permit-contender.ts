@@ -140,7 +140,7 @@ export class PermitContender implements Competitor {
     // The first create may have found no folder, and the number may not have been stored in time.
     const permits = entered && (await this.#early)?.permits
     const isAccepted = permits !== undefined && this.#stored.accepts(permits, count)
-    checkRoom(this.#wanted, (isAccepted ? permits : await this.#stored.agree(this.session, count)).permits)
+    checkRoom(this.#wanted, (isAccepted ? permits : await this.#storedNumber()).permits)
   }
 
   /** Deletes its nodes, in the background until that is confirmed: see `OwnedNode.delete`. Idempotent. */
@@ -178,7 +178,7 @@ export class PermitContender implements Competitor {
         early ?? this.#read(),
         touchFor(this.#zk, this.session, this.#options),
       ])
-      if (isGone) return { names, touch, ...(permits ?? (await this.#stored.agree(this.session, this.#wanted.count))) }
+      if (isGone) return { names, touch, ...(permits ?? (await this.#storedNumber())) }
       // This server lags behind the one that sent the event. After a commit, all reads are later than that event.
       await this.#contender.confirm()
     }
@@ -187,6 +187,11 @@ export class PermitContender implements Competitor {
   async #read(): Promise<PermitsReading> {
     const [names, permits] = await Promise.all([this.#leases.list(this.#pinned), this.#stored.read(this.#pinned)])
     return { names, permits }
+  }
+
+  /** A contender that leaves stores no number any more. */
+  #storedNumber(): Promise<Permits> {
+    return this.#stored.agree(this.session, this.#wanted.count, () => this.#throwIfLeaving())
   }
 
   /** Whether a read shows that the contender is gone. The read is not repeated: the list must come after it. */

@@ -32,7 +32,7 @@ export class PermitQueue extends Queue {
     if (failures.every((failure) => failure === undefined || KeeperError.is(failure.error, 'NodeExists'))) return
     throwIfAborted(options.session.signal)
     throwIfAborted(options.signal)
-    await this.#stored.agree(options.session, 1)
+    await this.#stored.agree(options.session, 1, () => throwIfAborted(options.signal))
     await super.make(options)
   }
 }

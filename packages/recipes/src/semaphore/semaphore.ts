@@ -1,4 +1,5 @@
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
 import {
   acquireOptions,
@@ -168,7 +169,9 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
     ])
     // Nothing is stored yet: the contender stores the number.
     if (permits === undefined) return hasBlocker
-    const present = stored.accepts(permits, count) ? permits : await stored.agree(options.session, count)
+    const present = stored.accepts(permits, count)
+      ? permits
+      : await stored.agree(options.session, count, () => throwIfAborted(options.signal))
     checkRoom(this.#wanted, present.permits)
     return hasBlocker || !hasRoom(this.#wanted, names, present.permits)
   }

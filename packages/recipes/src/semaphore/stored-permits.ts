@@ -79,14 +79,17 @@ export class StoredPermits {
    *
    * A server that lags may show what was stored before, and a leader that is cut off answers a sync at once. So before an error
    * is thrown, the number is read after a committed request.
+   *
+   * `sending` is called before each write. If it throws, nothing is stored.
    */
-  async agree(session: Session, count: number): Promise<Permits> {
+  async agree(session: Session, count: number, sending = () => {}): Promise<Permits> {
     const { pinned } = SessionOptions.of(session)
     let isCommitted = false
     for (let isRecent = !this.#isAgreed; ; isRecent = true) {
       const stored = await (isRecent && !isCommitted ? this.#readRecent(pinned) : this.#read(pinned))
       const current = asPermits(stored)
       if (current === undefined && this.#expected !== undefined) {
+        sending()
         await this.#write(stored, this.#expected, pinned)
         continue
       }

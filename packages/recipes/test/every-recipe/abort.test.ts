@@ -1,6 +1,6 @@
 // Promise 6 for aborted acquires: aborted or timed out at any moment, an acquire leaves nothing behind and never holds.
 import { describe, expect, test } from 'vitest'
-import { Lock, LockTimeoutError, type ZooKeeper } from '../../src/index.ts'
+import { Lock, LockTimeoutError, Semaphore, type ZooKeeper } from '../../src/index.ts'
 import { holdings, PATH, strideOf } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
@@ -69,7 +69,7 @@ describe.each(holdings)('$call that is aborted', ({ name, call, make, block }) =
   })
 })
 
-// A semaphore finishes what it has begun: its node with the number of permits stays.
+// A semaphore stores its number of permits, in a node that stays: see the test after this one.
 describe.each(holdings.filter(({ name }) => name !== 'Semaphore'))('$call on its way', ({ call, make }) => {
   test(`${call} that is aborted on its way makes no node any more, nor the path (L11)`, async () => {
     const LATENCY = 10
@@ -96,6 +96,31 @@ describe.each(holdings.filter(({ name }) => name !== 'Semaphore'))('$call on its
     expect(played).toBe(2)
   })
 })
+
+test.each(['acquire', 'tryAcquire'] as const)(
+  'Semaphore.%s that is aborted on its way stores no number of permits any more (L11)',
+  async (how) => {
+    const LATENCY = 10
+    let isOver = false
+    let unsent = 0
+    for (let at = LATENCY / 2; !isOver; at += LATENCY) {
+      const scene = new Scene()
+      const zk = await scene.client()
+      scene.network.latency = () => LATENCY
+      const aborting = new AbortController()
+      const before = scene.since()
+      const acquiring = outcome(new Semaphore(zk, PATH, { permits: 1 })[how]({ signal: aborting.signal }))
+      await scene.world.advance(at)
+      isOver = acquiring.status === 'fulfilled'
+      const hasBegun = before.ops().includes('create2')
+      aborting.abort(REASON)
+      await scene.world.advance(20 * LATENCY)
+      expect(scene.ensemble.nodes.get(PATH) !== undefined).toBe(hasBegun)
+      if (!hasBegun) unsent++
+    }
+    expect(unsent).toBeGreaterThan(0)
+  },
+)
 
 describe('Lock.acquire out of time', () => {
   test.each([
