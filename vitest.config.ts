@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -5,27 +6,49 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Tests run the TypeScript sources of every package, never a build of them.
 const conditions = ['@zk/source', 'node']
 
+const filesIn = (folder: string) =>
+  readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `${folder}/${name}`,
+  )
+
+const testFiles = ['client', 'recipes', 'testing', 'wire']
+  .map((name) => `packages/${name}/test`)
+  .concat('test-integration/test')
+  .flatMap(filesIn)
+
+/** The globs. Throws if one of them matches no file: vitest would not say so, and a renamed test would run with the others. */
+function matching(globs: readonly string[]): string[] {
+  for (const glob of globs) {
+    const parts = glob.split('**/').map((part) => part.replaceAll('.', '\\.').replaceAll('*', '[^/]*'))
+    const pattern = new RegExp(`^${parts.join('(.*/)?')}$`)
+    if (!testFiles.some((file) => pattern.test(file))) throw new Error(`vitest.config.ts: no test file matches ${glob}`)
+  }
+  return [...globs]
+}
+
 /**
  * Each needs a process of its own; the other unit tests share theirs. They measure memory, replace a module, or use an
  * AsyncLocalStorage, from which on every promise of a process costs several times as much (Node 20).
  */
-const ISOLATED = [
-  'async-context',
-  'call-options',
-  'close',
-  '*cycles*',
-  'everything-in-json',
-  'frame',
-  'fuzz',
-  'kept-contenders',
-  'leaks',
-  'memory',
-  'reentrant',
-  'stalls',
-  'two-copies',
-  'type',
-  'wire',
-].map((name) => `packages/*/test/**/${name}.test.ts`)
+const ISOLATED = matching(
+  [
+    'async-context',
+    'call-options',
+    'close',
+    '*cycles*',
+    'everything-in-json',
+    'frame',
+    'fuzz',
+    'kept-contenders',
+    'leaks',
+    'memory',
+    'reentrant',
+    'stalls',
+    'two-copies',
+    'type',
+    'wire',
+  ].map((name) => `packages/*/test/**/${name}.test.ts`),
+)
 
 /**
  * An ensemble with its clients takes less than 2 GiB. Its tests mostly wait, but with four ensembles on two cores a follower now and
@@ -36,17 +59,20 @@ const ensembles = Number(
 )
 
 /** They measure times on real servers that other work would change, or take all cores themselves: one at a time. */
-const ALONE = ['chaos', 'lease', 'lease-links', 'many-watches', 'stalls'].map(
-  (name) => `test-integration/test/${name}.test.ts`,
+const ALONE = matching(
+  ['chaos', 'lease', 'lease-links', 'many-watches', 'stalls'].map((name) => `test-integration/test/${name}.test.ts`),
 )
 
 /** They take a minute or more, and begin first. Their size, by which vitest orders files it does not know, does not show it. */
-const LONG = ['contention', 'differential', 'ensemble-health', 'foreign/mirror', 'foreign/mixed', 'shared-paths']
+const LONG = matching(
+  ['contention', 'differential', 'ensemble-health', 'foreign/mirror', 'foreign/mixed', 'shared-paths'].map(
+    (name) => `test-integration/test/${name}.test.ts`,
+  ),
+)
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      LONG.some((name) => moduleId.endsWith(`test-integration/test/${name}.test.ts`))
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((path) => moduleId.endsWith(path))
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }

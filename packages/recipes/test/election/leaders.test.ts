@@ -39,6 +39,18 @@ async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome
   return await scene.start(new LeaderElection(zk, PATH, { data }).campaign())
 }
 
+/** The only leader has resigned, and the answer that would show the observer who comes next takes a second. */
+async function lookingWhoComesNext() {
+  const scene = new Scene()
+  const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  const leading = await elect(scene, one, 'one')
+  const observer = new Observer(zk)
+  await scene.world.settle()
+  scene.ensemble.faults.delayReply({ op: 'getChildren2', session: zk.session.id, ms: 1_000 })
+  await scene.done(leading.value.release())
+  return { scene, zk, observer }
+}
+
 describe('LeaderElection.leaders', () => {
   test('LeaderElection.leaders yields the leader, every change, and undefined without candidates (E13)', async () => {
     const scene = new Scene()
@@ -240,13 +252,7 @@ describe('LeaderElection.leaders', () => {
   })
 
   test('LeaderElection.leaders tells that it has no server while it looks who comes next (E13)', async () => {
-    const scene = new Scene()
-    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    const first = await elect(scene, one, 'one')
-    const observer = new Observer(zk)
-    await scene.world.settle()
-    scene.ensemble.faults.delayReply({ op: 'getChildren2', session: zk.session.id, ms: 1_000 })
-    await scene.done(first.value.release())
+    const { scene, zk, observer } = await lookingWhoComesNext()
     expect(observer.seen).toEqual(['one'])
     scene.refuse()
     scene.cut(zk)
@@ -260,13 +266,7 @@ describe('LeaderElection.leaders', () => {
   test('LeaderElection.leaders tells that it has no server, whenever the next connection is lost while its loop is busy', async () => {
     let away = 0
     await atEveryFrame(async (frame) => {
-      const scene = new Scene()
-      const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-      const first = await elect(scene, one, 'one')
-      const observer = new Observer(zk)
-      await scene.world.settle()
-      scene.ensemble.faults.delayReply({ op: 'getChildren2', session: zk.session.id, ms: 1_000 })
-      await scene.done(first.value.release())
+      const { scene, zk, observer } = await lookingWhoComesNext()
       let goOn = () => {}
       observer.free = new Promise((resolve) => (goOn = resolve))
       scene.cut(zk)
