@@ -40,7 +40,8 @@ export class NameWait {
 
   /** Waits until the node that has the name may be gone. */
   async freed({ ephemeralOwner, ctime }: Stat, watch: Watched, session: Session): Promise<void> {
-    // A node of our own former session goes with that session, which no other client uses.
+    // A node of our own former session goes with that session, which no other client uses. It is not deleted: a delete has a path
+    // and no owner, and by the time it is executed another member may have the name.
     const deadline = this.#formerSessions.has(ephemeralOwner) ? Infinity : this.#limit()
     this.#owner = { sessionId: ephemeralOwner, since: ctime, isOwn: false }
     try {

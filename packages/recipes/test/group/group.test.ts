@@ -9,7 +9,7 @@ import {
   type ZooKeeper,
 } from '../../src/index.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
-import { nothing, Scene } from '../support/scene.ts'
+import { nothing, Scene, TICK } from '../support/scene.ts'
 
 const PATH = '/workers'
 /** Longer than any pause before a new connection or a new session, in ms. */
@@ -239,6 +239,40 @@ describe('Membership', () => {
     expect(zk.session.id).not.toBe(before)
     expect(nodes(scene)).toEqual([['host-1', 'one', before]])
     await scene.world.advance(2 * T)
+    expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
+    expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
+  })
+
+  test('Membership is present as soon as its client reaches a server again after 2 T (G10)', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const me = await joined(scene, zk, 'host-1', 'one')
+    const before = zk.session.id
+    scene.freeze(zk)
+    scene.refuse()
+    await scene.world.advance(2 * T)
+    expect(me.state).toMatchObject({ name: 'absent', cause: 'SessionExpired' })
+    scene.accept()
+    await scene.world.advance(RECONNECTED)
+    expect(zk.session.id).not.toBe(before)
+    expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
+    expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
+  })
+
+  test('Membership waits at most T and two ticks for its former node after the ensemble was down for 2 T (G10)', async () => {
+    const scene = new Scene({ members: 3 })
+    const zk = await scene.client()
+    const me = await joined(scene, zk, 'host-1', 'one')
+    const before = zk.session.id
+    for (const member of scene.ensemble.members) member.kill()
+    await scene.world.advance(2 * T)
+    for (const member of scene.ensemble.members) member.restart()
+    // The new leader starts the timeout of the former session over.
+    await scene.world.advance(T)
+    expect(zk.session.id).not.toBe(before)
+    expect(nodes(scene)).toEqual([['host-1', 'one', before]])
+    expect(me.state).toMatchObject({ name: 'absent', cause: 'SessionExpired' })
+    await scene.world.advance(2 * TICK)
     expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
     expect(me.state).toMatchObject({ name: 'present', sessionId: zk.session.id })
   })
