@@ -112,7 +112,7 @@ test.each(['acquire', 'tryAcquire'] as const)(
       const acquiring = outcome(new Semaphore(zk, PATH, { permits: 1 })[how]({ signal: aborting.signal }))
       await scene.world.advance(at)
       isOver = acquiring.status === 'fulfilled'
-      const hasBegun = before.ops().includes('create2')
+      const hasBegun = before.asked.some(({ op, path }) => op === 'create2' && path === PATH)
       aborting.abort(REASON)
       await scene.world.advance(20 * LATENCY)
       expect(scene.ensemble.nodes.get(PATH) !== undefined).toBe(hasBegun)
