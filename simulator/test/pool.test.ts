@@ -9,7 +9,7 @@ const TIMEOUT = 60_000
 const options = { recipe: 'Lock' } as const
 
 /** Has every acquire of the client that asks for the first lock run for ever. */
-const endless = { replace: 'this.#making = this.#make()', with: 'for (;;) {}' }
+const endless = { replace: 'this.#making = this.#make(onSent)', with: 'for (;;) {}' }
 
 describe('runSeeds', () => {
   let sound: URL
