@@ -137,8 +137,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a MultiLock makes its nodes one after the other',
-    replace: 'const created = await this.#zk.multi(creates, this.#pinned)',
-    with: 'const created = []; for (const each of creates) created.push(...(await this.#zk.multi([each], this.#pinned)))',
+    replace: 'const [, { czxid }, , ...created] = await this.#zk.multi(ops, this.#pinned)',
+    with: 'const [, { czxid }] = await this.#zk.multi(ops.slice(0, 3), this.#pinned); const created = []; for (const each of creates) created.push(...(await this.#zk.multi([each], this.#pinned)))',
     finds: 'M2',
     within: 20,
     recipe: 'MultiLock',
