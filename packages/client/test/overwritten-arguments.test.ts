@@ -5,7 +5,7 @@ import { ErrorResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { type CallOptions, connect, KeeperError, op, type WatchOptions, type ZooKeeper } from '../src/index.ts'
 import { connected, expired, FakeServer, outcome, VirtualWorld as Wire } from './support/index.ts'
-import { plain } from './pairs/calls.ts'
+import { plain } from './support/plain.ts'
 
 interface Call {
   readonly name: string

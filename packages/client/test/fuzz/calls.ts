@@ -1,96 +1,56 @@
 // What a busy user asks of a client, by a seed, and what became of it.
-import { OpCode } from '@zk/wire'
-import { deleteRecursive, KeeperError, type NodeEvents, op, walk, type ZooKeeper } from '../../src/index.ts'
+import { deleteRecursive, KeeperError, type NodeEvents, walk, type Watched, type ZooKeeper } from '../../src/index.ts'
+import { type Call, calls, type Limits } from '../support/calls.ts'
 import { type Outcome, outcome, pick, type SeededRandom } from '../support/index.ts'
-import { questionOf } from './answers.ts'
-import { sealsIn } from './seals.ts'
+import { sealed, sealsIn } from './seals.ts'
 import { strangeness } from './strangeness.ts'
 import type { Wiretap } from './wiretap.ts'
 
 /** Nodes that many watch. */
-export const WATCHED = ['/', '/k1', '/k1/a', '/k2']
+const K1 = `/${sealed('k1')}`
+export const WATCHED = ['/', K1, `${K1}/${sealed('a')}`, `/${sealed('k2')}`]
 
-interface Asking {
-  readonly zk: ZooKeeper
-  readonly random: SeededRandom
-  /** Data of this call only. */
-  readonly path: string
-  /** The number of one call among many. */
-  readonly watched: string
-  readonly options: { readonly signal?: AbortSignal; readonly timeout?: number }
-}
-
-interface Kind {
-  readonly name: string
-  readonly writes?: boolean
-  /** The opcodes whose seals the answer holds, of the call's path. */
-  readonly holds?: readonly number[]
-  /** The opcode asked with, where it is another. */
-  readonly asks?: number
-  readonly ask: (asking: Asking, calls: Calls) => Promise<unknown>
-}
-
-const kinds: readonly Kind[] = [
-  { name: 'getData', holds: [OpCode.getData], ask: ({ zk, path, options }) => zk.getData(path, options) },
-  { name: 'getData', holds: [OpCode.getData], ask: ({ zk, path }) => zk.getData(path, { session: zk.session }) },
-  { name: 'getChildren', holds: [OpCode.getChildren2], ask: ({ zk, path, options }) => zk.getChildren(path, options) },
-  { name: 'getEphemerals', holds: [OpCode.getEphemerals], ask: ({ zk, path }) => zk.getEphemerals(path) },
+/** Calls that are several requests, and options that change an answer. */
+const more: readonly Call[] = [
+  { name: 'getData of the session', make: (zk, path) => zk.getData(path, { session: zk.session }) },
   {
-    name: 'multiRead',
-    holds: [OpCode.getData, OpCode.getChildren],
-    asks: OpCode.multiRead,
-    ask: ({ zk, path }) => zk.multiRead([op.getData(path), op.getChildren(path), op.getData(path)]),
+    name: 'getEphemerals of a node',
+    isWrite: true,
+    make: async (zk, path) => {
+      await zk.create(`${path}/e`, 'own', { mode: 'EPHEMERAL' })
+      return zk.getEphemerals(path)
+    },
   },
-  { name: 'exists', ask: ({ zk, path, options }) => zk.exists(path, options) },
-  { name: 'getACL', ask: ({ zk, path }) => zk.getACL(path) },
-  { name: 'setACL', writes: true, ask: ({ zk, path }) => zk.setACL(path, [worldACL]) },
-  { name: 'create', writes: true, ask: ({ zk, path, options }) => zk.create(path, 'x', options) },
   {
-    name: 'create',
-    writes: true,
-    ask: ({ zk, path }) => zk.create(path, 'x', { mode: 'PERSISTENT_WITH_TTL', ttl: 1 }),
+    name: 'create PERSISTENT_WITH_TTL',
+    isWrite: true,
+    make: (zk, path) => zk.create(path, 'x', { mode: 'PERSISTENT_WITH_TTL', ttl: 100_000 }),
   },
-  { name: 'create', writes: true, ask: ({ zk, path }) => zk.create(`${path}/a/b`, 'x', { parents: true }) },
-  { name: 'ensureContainer', writes: true, ask: ({ zk, path }) => zk.ensureContainer(`${path}/a`) },
-  { name: 'ensurePath', writes: true, ask: ({ zk, path }) => zk.ensurePath(`${path}/a`) },
-  { name: 'delete', writes: true, ask: ({ zk, path, options }) => zk.delete(path, options) },
-  { name: 'setData', writes: true, ask: ({ zk, path, options }) => zk.setData(path, 'y', options) },
+  { name: 'create parents', isWrite: true, make: (zk, path) => zk.create(`${path}/a/b`, 'x', { parents: true }) },
+  { name: 'ensureContainer', isWrite: true, make: (zk, path) => zk.ensureContainer(`${path}/a`) },
+  { name: 'ensurePath', isWrite: true, make: (zk, path) => zk.ensurePath(`${path}/a`) },
+  { name: 'deleteRecursive', isWrite: true, make: (zk, path) => deleteRecursive(zk, path) },
   {
-    name: 'multi',
-    writes: true,
-    ask: ({ zk, path }) => zk.multi([op.check(path), op.create(`${path}/a`), op.setData(path, 'z'), op.delete(path)]),
+    name: 'walk',
+    make: async (zk, path) => {
+      const walked: unknown[] = []
+      for await (const node of walk(zk, path)) walked.push(node)
+      return walked
+    },
   },
-  { name: 'sync', ask: ({ zk, path }) => zk.sync(path) },
-  { name: 'getAllChildrenNumber', ask: ({ zk, path }) => zk.getAllChildrenNumber(path) },
-  { name: 'whoAmI', ask: ({ zk }) => zk.whoAmI() },
-  { name: 'getConfig', ask: ({ zk }) => zk.getConfig() },
-  { name: 'reconfig', writes: true, ask: ({ zk }) => zk.reconfig({ leaving: [3] }) },
-  { name: 'checkWatches', ask: ({ zk, watched }) => zk.checkWatches(watched) },
-  { name: 'removeWatches', ask: ({ zk, watched }) => zk.removeWatches(watched) },
-  { name: 'addAuth', ask: ({ zk, random }) => zk.addAuth('digest', `user${random.below(3)}:secret`) },
-  { name: 'deleteRecursive', writes: true, ask: ({ zk, path }) => deleteRecursive(zk, path) },
-  { name: 'walk', ask: ({ zk, path }) => walked(zk, path) },
-  { name: 'getDataAndWatch', ask: async ({ zk, watched }, calls) => calls.awaits(await zk.getDataAndWatch(watched)) },
-  { name: 'getDataAndWatch', ask: async ({ zk, watched }, calls) => calls.awaits(await zk.getDataAndWatch(watched)) },
-  { name: 'existsAndWatch', ask: async ({ zk, watched }, calls) => calls.awaits(await zk.existsAndWatch(watched)) },
-  {
-    name: 'getChildrenAndWatch',
-    ask: async ({ zk, watched }, calls) => calls.awaits(await zk.getChildrenAndWatch(watched)),
-  },
-  { name: 'getConfigAndWatch', ask: async ({ zk }, calls) => calls.awaits(await zk.getConfigAndWatch()) },
-  { name: 'watch', ask: async ({ zk, watched }, calls) => calls.follows(await zk.watch(watched, { maxQueued: 5 })) },
-  { name: 'watch', ask: async ({ zk, watched }, calls) => calls.follows(await zk.watch(watched, { recursive: true })) },
-  { name: 'unwatch', ask: async ({ random }, calls) => calls.unwatch(random) },
+  { name: 'getConfig', make: (zk) => zk.getConfig() },
+  { name: 'reconfig', isWrite: true, make: (zk) => zk.reconfig({ leaving: [9] }) },
+  { name: 'checkWatches', removesWatches: true, make: (zk, path) => zk.checkWatches(path) },
+  { name: 'getConfigAndWatch', setsWatch: true, make: (zk) => zk.getConfigAndWatch() },
+  { name: 'watch with a short queue', setsWatch: true, make: (zk, path) => zk.watch(path, { maxQueued: 5 }) },
 ]
+const LEAVE: Pick<Call, 'name'> = { name: 'unwatch' }
+/** Mostly reads: their answers have most to decode. */
+const reads = [...calls, ...more].filter(({ isWrite, removesWatches }) => isWrite !== true && removesWatches !== true)
+const drawn = [...calls, ...more, ...reads, ...reads]
 
-async function walked(zk: ZooKeeper, path: string): Promise<void> {
-  for await (const { children } of walk(zk, path)) void children
-}
-
-const worldACL = { perms: 31, id: { scheme: 'world', id: 'anyone' } }
-
-interface Call {
-  readonly kind: Kind
+interface Made {
+  readonly call: Omit<Call, 'make'>
   readonly path: string
   readonly signal: AbortSignal | undefined
   readonly outcome: Outcome<unknown>
@@ -98,21 +58,26 @@ interface Call {
 
 /** Every promise that a client has given. */
 export class Calls {
-  readonly all: Call[] = []
+  readonly all: Made[] = []
   /** One-shot watches. */
   readonly watches: Outcome<unknown>[] = []
   /** Persistent ones: what each received, and what became of the loop over it. */
   readonly loops: { readonly events: NodeEvents; readonly notified: string[]; readonly outcome: Outcome<void> }[] = []
   readonly #random: SeededRandom
+  /** Creates the node of a call, of which the servers have most. */
+  readonly #prepare: (path: string) => void
   readonly #unwatch: (() => Promise<void>)[] = []
   #aborts: AbortController[] = []
 
-  constructor(random: SeededRandom) {
+  constructor(random: SeededRandom, prepare: (path: string) => void) {
     this.#random = random
+    this.#prepare = prepare
   }
 
   /** Some calls of one turn; what they are. */
   make(zk: ZooKeeper): string {
+    if (this.#random.below(4) === 0)
+      this.all.push({ call: LEAVE, path: '/', signal: undefined, outcome: outcome(this.#leave()) })
     return Array.from({ length: 1 + this.#random.below(8) }, () => this.#one(zk)).join(', ')
   }
 
@@ -122,63 +87,71 @@ export class Calls {
     this.#aborts = []
   }
 
-  /** Calls and loops that are not settled. */
+  /** Calls that are not settled. */
   get pending(): string[] {
     return this.all
       .filter(({ outcome }) => outcome.status === 'pending')
-      .map(({ kind, path }) => `${kind.name} ${path}`)
+      .map(({ call, path }) => `${call.name} ${path}`)
   }
 
   /** What is not as it must be with the calls that are settled; `taps` say what the client was given. */
-  *faults(taps: readonly Wiretap[], chroot: string): Generator<string> {
-    for (const { kind, path, signal, outcome } of this.all) {
+  *faults(taps: readonly Wiretap[]): Generator<string> {
+    for (const { call, path, signal, outcome } of this.all) {
       const { status, error } = outcome
-      if (status === 'rejected' && !(signal?.aborted && error === signal.reason)) yield* errorFaults(kind, error)
-      if (status === 'fulfilled' && hasNull(outcome.value)) yield `${kind.name} was given a null`
-      if (status === 'fulfilled' && kind.holds !== undefined) yield* crossings(kind, chroot + path, outcome.value, taps)
+      if (status === 'rejected' && !(signal?.aborted && error === signal.reason)) yield* errorFaults(call, error)
+      if (status !== 'fulfilled') continue
+      if (hasNull(outcome.value)) yield `${call.name} was given a null`
+      yield* crossings(call, path, outcome.value, taps)
     }
     for (const { outcome } of this.loops)
       if (outcome.status === 'rejected') yield* errorFaults({ name: 'watch' }, outcome.error)
     if (this.watches.some(({ status }) => status === 'rejected')) yield 'changed was rejected'
   }
 
-  awaits({ changed, unwatch }: { changed: Promise<unknown>; unwatch: () => Promise<void> }): void {
-    this.watches.push(outcome(changed))
-    this.#unwatch.push(unwatch)
-  }
-
-  follows(events: NodeEvents): void {
-    const notified: string[] = []
-    const loop = async () => {
-      for await (const { type } of events) notified.push(type)
-    }
-    this.loops.push({ events, notified, outcome: outcome(loop()) })
-  }
-
-  async unwatch(random: SeededRandom): Promise<void> {
-    const loop = this.loops[random.below(8)]
-    await loop?.events.return()
-    await this.#unwatch[random.below(8)]?.()
-  }
-
   #one(zk: ZooKeeper): string {
     const random = this.#random
-    const kind = pick(random, kinds)
-    const path = `/u${this.all.length}`
+    const call = pick(random, drawn)
+    const isOnWatched = call.setsWatch === true || call.removesWatches === true
+    const path = isOnWatched ? pick(random, WATCHED) : `/${sealed(`u${this.all.length}`)}`
+    if (!isOnWatched && random.below(4) > (call.isWrite === true ? 1 : 0)) this.#prepare(path)
     const controller = random.below(6) === 0 ? new AbortController() : undefined
     if (controller !== undefined) this.#aborts.push(controller)
     const timeout = random.below(8) === 0 ? random.below(5_000) : undefined
-    const options = { ...(controller && { signal: controller.signal }), ...(timeout !== undefined && { timeout }) }
-    const asking = { zk, random, path, watched: pick(random, WATCHED), options }
-    this.all.push({ kind, path, signal: controller?.signal, outcome: outcome(kind.ask(asking, this)) })
-    return `${kind.name} ${path}`
+    const limits = { ...(controller && { signal: controller.signal }), ...(timeout !== undefined && { timeout }) }
+    this.all.push({ call, path, signal: controller?.signal, outcome: outcome(this.#made(call, zk, path, limits)) })
+    return `${call.name} ${path}`
+  }
+
+  async #made(call: Call, zk: ZooKeeper, path: string, limits: Limits): Promise<unknown> {
+    const answer = await call.make(zk, path, limits)
+    if (call.setsWatch === true) this.#follow(answer as Watched | NodeEvents)
+    return answer
+  }
+
+  #follow(watch: Watched | NodeEvents): void {
+    if ('changed' in watch) {
+      this.watches.push(outcome(watch.changed))
+      this.#unwatch.push(watch.unwatch)
+      return
+    }
+    const notified: string[] = []
+    const loop = async () => {
+      for await (const { type } of watch) notified.push(type)
+    }
+    this.loops.push({ events: watch, notified, outcome: outcome(loop()) })
+  }
+
+  async #leave(): Promise<void> {
+    const [loop, unwatch] = [this.#random.below(8), this.#random.below(8)]
+    await this.loops[loop]?.events.return()
+    await this.#unwatch[unwatch]?.()
   }
 }
 
-function* errorFaults({ name, writes = false }: Pick<Kind, 'name' | 'writes'>, error: unknown): Generator<string> {
+function* errorFaults({ name, isWrite = false }: Omit<Call, 'make'>, error: unknown): Generator<string> {
   const strange = KeeperError.is(error) ? strangeness(error) : String(error)
   if (strange !== undefined) yield `${name} was rejected with ${strange}`
-  if (KeeperError.is(error) && error.outcomeUnknown && !writes) yield `${name} has an unknown outcome`
+  if (KeeperError.is(error) && error.outcomeUnknown && !isWrite) yield `${name} has an unknown outcome`
 }
 
 /** What may be null on the wire is never so in what the client gives. */
@@ -188,12 +161,13 @@ function hasNull(value: unknown): boolean {
   return Object.values(value).some(hasNull)
 }
 
-/** A value that stands in the answer to another question, which was not given as the answer to this one. */
-function* crossings(kind: Kind, path: string, value: unknown, taps: readonly Wiretap[]): Generator<string> {
-  const own = kind.holds!.map((opCode) => `${questionOf(opCode, path)} `)
-  const foreign = sealsIn(value).filter((seal) => !own.some((question) => seal.startsWith(question)))
-  const question = kind.asks === undefined ? own[0]!.trimEnd() : questionOf(kind.asks, '')
-  for (const seal of foreign) {
-    if (!taps.some((tap) => tap.answered(question, seal))) yield `${kind.name} ${path} was given the answer to ${seal}`
+/** What belongs to another node, and was not given as the answer to this call. */
+function* crossings({ name, setsWatch }: Made['call'], path: string, value: unknown, taps: readonly Wiretap[]) {
+  const own = sealsIn(path)
+  // Watched nodes have children that other calls create.
+  const said = setsWatch === true ? (value as { readonly data?: unknown }).data : value
+  for (const seal of sealsIn(said)) {
+    if (own.includes(seal) || taps.some((tap) => own.some((each) => tap.answered(each, seal)))) continue
+    yield `${name} ${path} was given what is of ${seal}`
   }
 }

@@ -1,17 +1,25 @@
-// One history of a client among hostile servers, by a seed: they break every rule for a while, and then none. What it is
-// reported may be wrong. But it must be reported, by the documented errors, and everything must work afterwards.
+// One history of a client of a sound ensemble, by a seed. For a while the network between them alters what servers send, and
+// then it is sound, too. What the client reports may be wrong. But it must report, by the documented errors, and everything
+// must work afterwards.
+import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { ErrorCode, OpCode, Xid } from '@zk/wire'
-import { connect, type ConnectOptions, digestMd5, KeeperError, type Session, type ZooKeeper } from '../../src/index.ts'
+import { VirtualWorld } from '@zk/testing'
+import { ErrorCode, Xid } from '@zk/wire'
+import {
+  connect,
+  type ConnectOptions,
+  digestMd5,
+  KeeperError,
+  type Runtime,
+  type Session,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { type Outcome, outcome, pick, SeededRandom } from '../support/index.ts'
-import { questionOf } from './answers.ts'
 import { Calls, WATCHED } from './calls.ts'
-import { user } from './digest-server.ts'
-import { Ensemble, LAST_ZXID } from './honest-server.ts'
+import { HostileNetwork } from './hostile-network.ts'
 import { altered } from './mutations.ts'
-import { sealsIn } from './seals.ts'
+import { sealed } from './seals.ts'
 import { strangeness } from './strangeness.ts'
-import { TappedWorld } from './world.ts'
 
 /** How it ended for the client. */
 export type Ending = 'recovered' | 'renewed' | 'final' | 'unreached'
@@ -26,7 +34,18 @@ export interface Played {
   readonly story: readonly string[]
 }
 
-const SERVERS = ['zk1:2181', 'zk2:2181', 'zk3:2181']
+const USER = { username: 'user', password: 'secret' }
+const SUPERUSER = 'super:secret'
+const SUPER_DIGEST = `super:${createHash('sha1').update(SUPERUSER).digest('base64')}`
+/** More than a few round trips, in ms. */
+const ROUND = 20
+/** Errors that any operation may be answered with. */
+const ERRORS = ['NoNode', 'NoAuth', 'BadVersion', 'NodeExists', 'ThrottledOp'] as const
+/** Sizes of data, in bytes: mostly short, so that mutations hit what stands around it; now and then in several segments. */
+const SIZES = [0, 20, 20, 20, 20, 100, 100, 100, 100, 500, 500, 1_000, 5_000]
+const CONFIG = '/zookeeper/config'
+const LONG = 60_000
+const LONG_ONE_IN = 100
 /** Silence, and servers that have seen less than a mutation pretends, are waited out only where T is no longer, in ms. */
 const LONGEST_WAIT = 60_000
 /** Local expiry, of which there are that many T, at most, then the pauses before attempts and new sessions. */
@@ -68,8 +87,8 @@ export async function playCase(seed: number): Promise<Played> {
 
 class FuzzCase {
   readonly #random: SeededRandom
-  readonly #world: TappedWorld
-  readonly #ensemble: Ensemble
+  readonly #world: VirtualWorld
+  readonly #network: HostileNetwork
   readonly #calls: Calls
   readonly #story: string[]
   readonly #chroot: string
@@ -77,26 +96,42 @@ class FuzzCase {
   #isHostile = true
   /** Handshakes that are still tampered with while there is no client yet. */
   #handshakes: number
+  #children = 0
 
   constructor(seed: number, story: string[]) {
     const random = new SeededRandom(seed)
     this.#random = random
     this.#story = story
-    this.#world = new TappedWorld(seed)
-    this.#ensemble = new Ensemble(this.#world, random, (frames) => this.#carry(frames))
-    for (const server of SERVERS) this.#world.listen(server, this.#ensemble)
-    this.#calls = new Calls(random)
+    this.#world = new VirtualWorld({
+      seed,
+      // Several members take twice the time of one.
+      members: pick(random, [1, 1, 1, 3]),
+      version: pick(random, ['3.8', '3.9']),
+      tickTime: 1_500,
+      turns: 32,
+      maxSessionTimeout: 30_000,
+      extendedTypesEnabled: true,
+      reconfigEnabled: true,
+      superDigest: SUPER_DIGEST,
+      sasl: { users: { [USER.username]: USER.password } },
+      history: { entries: 0 },
+    })
+    this.#network = new HostileNetwork(this.#world.runtime, (frames) => this.#carry(frames))
+    this.#calls = new Calls(random, (path) => this.#prepare(path))
     this.#chroot = pick(random, ['', '', '/chroot'])
+    for (const path of WATCHED) this.#create(path)
     this.#handshakes = random.below(4)
-    this.#options = optionsOf(random, this.#world)
+    this.#options = optionsOf(random, this.#network.runtime)
   }
 
   async play(): Promise<Played> {
     const zk = await this.#connected()
     const first = zk?.session
-    const bytes = zk === undefined ? this.#world.bytes : await this.#suffer(zk)
+    const id = first?.id
+    const bytes = zk === undefined ? this.#network.bytes : await this.#suffer(zk)
     this.#heal()
     const ending = zk === undefined ? 'unreached' : await this.#recover(zk, first)
+    this.#must(first?.id === id, 'the session has the id of another one')
     const well = ending === 'unreached' || ending === 'final' ? await this.#another() : zk!
     await this.#isWell(well)
     await this.#settled(well)
@@ -111,7 +146,7 @@ class FuzzCase {
   async #connected(): Promise<ZooKeeper | undefined> {
     const connecting = this.#connect()
     for (let ms = 0; connecting.status === 'pending' && ms <= 2 * LONGEST_PAUSE; ms += 500)
-      await this.#world.advance(500)
+      await this.#world.elapse(500)
     this.#must(connecting.status !== 'pending', 'connect does not settle')
     if (connecting.status === 'fulfilled') return connecting.value
     this.#story.push(`connect: ${String(connecting.error)}`)
@@ -119,7 +154,7 @@ class FuzzCase {
     this.#must(strange === undefined, `connect was rejected with ${strange}`)
     if (KeeperError.is(connecting.error)) this.#justify(connecting.error)
     // A session that was given up is still ended at a server, which takes up to T/2.
-    await this.#world.advance(LONGEST_PAUSE)
+    await this.#world.elapse(LONGEST_PAUSE)
     await this.#gone()
     return undefined
   }
@@ -127,44 +162,75 @@ class FuzzCase {
   /** How many bytes the client was given. */
   async #suffer(zk: ZooKeeper): Promise<number> {
     const random = this.#random
+    const { ensemble } = this.#world
     this.#handshakes = Infinity
     for (let round = 2 + random.below(8); round > 0 && !isFinal(zk); round--) {
-      this.#ensemble.refusal = random.below(10) === 0 ? new Error('connect ECONNREFUSED') : undefined
+      this.#beServers(random.below(10) === 0 ? 'refuse' : 'accept')
       // Sessions expire at servers, too.
-      if (random.below(30) === 0) this.#ensemble.sessions.clear()
-      this.#story.push(`${this.#world.now()} ms: ${this.#calls.make(zk)}`)
-      await this.#world.settle()
-      if (random.below(3) === 0) this.#happen(pick(random, ['NodeDataChanged', 'NodeChildrenChanged', 'NodeDeleted']))
-      await this.#world.settle()
+      if (random.below(30) === 0) for (const { id } of ensemble.sessions.list()) ensemble.sessions.expire(id)
+      if (random.below(3) === 0)
+        ensemble.faults.fail({ path: '/', code: pick(random, ERRORS), times: 1 + random.below(4) })
+      this.#story.push(`${this.#world.now} ms: ${this.#calls.make(zk)}`)
+      await this.#world.elapse(ROUND)
+      if (random.below(2) === 0)
+        this.#change(pick(random, [...WATCHED, CONFIG]), pick(random, ['data', 'children', 'deletion']))
+      await this.#world.elapse(ROUND)
       this.#checkTaps()
-      if (random.below(3) === 0) await this.#world.advance(pick(random, [50, 500, 2_500]))
+      if (random.below(3) > 0) await this.#world.elapse(pick(random, [50, 500, 2_500]))
       if (random.below(3) === 0) this.#calls.abort()
       this.#checkTaps()
     }
-    return this.#world.bytes
+    return this.#network.bytes
   }
 
   #connect(): Outcome<ZooKeeper> {
-    const servers = SERVERS.slice(0, 1 + this.#random.below(SERVERS.length))
-    return outcome(connect(`${servers.join(',')}${this.#chroot}`, this.#options))
+    const servers = this.#world.connectString.split(',')
+    const some = servers.slice(0, 1 + this.#random.below(servers.length))
+    return outcome(connect(`${some.join(',')}${this.#chroot}`, this.#options))
   }
 
   #carry(frames: readonly Uint8Array[]) {
     const isBad =
-      this.#isHostile && (this.#handshakes === Infinity ? this.#random.below(3) > 0 : this.#handshakes-- > 0)
+      this.#isHostile && (this.#handshakes === Infinity ? this.#random.below(5) > 0 : this.#handshakes-- > 0)
     const arrival = isBad ? altered(frames, this.#random) : { chunks: frames }
     const hex = arrival.chunks.map((chunk) => Buffer.from(chunk.subarray(0, 80)).toString('hex'))
-    this.#story.push(`${this.#world.now()} ms: ${isBad ? 'altered' : 'sound'} ${hex.join(' ')} ${arrival.end ?? ''}`)
+    this.#story.push(`${this.#world.now} ms: ${isBad ? 'altered' : 'sound'} ${hex.join(' ')} ${arrival.end ?? ''}`)
     return arrival
   }
 
-  #happen(type: 'NodeDataChanged' | 'NodeChildrenChanged' | 'NodeDeleted'): void {
-    const absolute = WATCHED.map((path) => this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path))
-    const paths = [...absolute, '/zookeeper/config']
-    // Children change when one comes, and a recursive watch fires for that one alone.
-    const children = paths.map((path) => `${path === '/' ? '' : path}/new`)
-    if (type === 'NodeChildrenChanged') this.#ensemble.happen('NodeCreated', children)
-    this.#ensemble.happen(type, paths)
+  #beServers(what: 'refuse' | 'accept'): void {
+    for (const member of this.#world.ensemble.members) member[what]()
+  }
+
+  /** The node of a call, and some children. */
+  #prepare(path: string): void {
+    const random = this.#random
+    this.#create(path)
+    for (const child of ['c', 'd', path.slice(1)]) if (random.below(3) === 0) this.#create(`${path}/${child}`)
+  }
+
+  /** Its data is its path, and perhaps more. */
+  #create(path: string): void {
+    const random = this.#random
+    const absolute = this.#absolute(path)
+    const { nodes } = this.#world.ensemble
+    const size = random.below(LONG_ONE_IN) === 0 ? LONG : pick(random, SIZES)
+    if (nodes.get(absolute) === undefined) nodes.create(absolute, { data: path.padEnd(size, '.') })
+  }
+
+  #absolute(path: string): string {
+    return this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path)
+  }
+
+  /** Something happens to a watched node, or to the configuration. */
+  #change(path: string, what: 'data' | 'children' | 'deletion'): void {
+    const { nodes } = this.#world.ensemble
+    const absolute = this.#absolute(path)
+    if (path === CONFIG) return nodes.setData(path, nodes.get(path)!.data)
+    this.#create(path)
+    if (what === 'data') nodes.setData(absolute, path)
+    else if (what === 'children') this.#create(`${path === '/' ? '' : path}/new-${++this.#children}`)
+    else if (path !== '/') nodes.delete(absolute)
   }
 
   // --- when all is right again ------------------------------------------------------------------------------------
@@ -172,22 +238,20 @@ class FuzzCase {
   #heal(): void {
     this.#story.push('from now on all is sound')
     this.#isHostile = false
-    this.#ensemble.refusal = undefined
-    this.#ensemble.failsOneIn = Infinity
-    // No client takes less.
-    this.#ensemble.longest = 500
+    this.#beServers('accept')
+    this.#world.ensemble.faults.clear()
   }
 
   async #recover(zk: ZooKeeper, first: Session | undefined): Promise<Ending> {
     const isShort = zk.session.timeout <= LONGEST_WAIT
     // Servers have seen all that a mutation has pretended, or the session must be waited out.
-    if (!isShort || this.#random.below(2) === 0) this.#ensemble.zxid = LAST_ZXID
+    if (!isShort || this.#random.below(2) === 0) this.#network.hidesZxids = true
     // A connection whose stream is out of step is noticed by silence, if by nothing else.
-    if (isShort && this.#random.below(2) === 0) await this.#world.advance(2 * zk.session.timeout)
-    this.#ensemble.cut()
-    await this.#world.settle()
-    const by = this.#world.now() + EXPIRY * zk.session.timeout + LONGEST_PAUSE
-    while (zk.session.connection === undefined && !isFinal(zk) && this.#world.now() < by) await this.#world.advance(100)
+    if (isShort && this.#random.below(2) === 0) await this.#world.elapse(2 * zk.session.timeout)
+    this.#world.network.reset()
+    await this.#world.elapse(ROUND)
+    const by = this.#world.now + EXPIRY * zk.session.timeout + LONGEST_PAUSE
+    while (zk.session.connection === undefined && !isFinal(zk) && this.#world.now < by) await this.#world.elapse(100)
     if (isFinal(zk)) return this.#final(zk)
     this.#must(zk.session.connection !== undefined, 'the client finds no server, though all are well')
     if (zk.session === first) return 'recovered'
@@ -201,7 +265,7 @@ class FuzzCase {
     this.#justify(reason)
     this.#must(reason.code !== 'SessionExpired' || !this.#options.renewSession, 'no session follows an expired one')
     const call = outcome(zk.exists('/'))
-    await this.#world.settle()
+    await this.#world.elapse(ROUND)
     this.#must(KeeperError.is(call.error) && call.error.code === reason.code, `a call at the end: ${call.status}`)
     await this.#gone()
     return 'final'
@@ -209,32 +273,31 @@ class FuzzCase {
 
   /** A client that is of no further use is followed by another. */
   async #another(): Promise<ZooKeeper> {
-    this.#ensemble.zxid = LAST_ZXID
     const connecting = this.#connect()
-    await this.#world.advance(LONGEST_PAUSE)
+    await this.#world.elapse(LONGEST_PAUSE)
     this.#must(connecting.status === 'fulfilled', `a new client does not connect: ${String(connecting.error)}`)
     return connecting.value
   }
 
   /** It serves calls and tells of events, of watches that were set before too. */
   async #isWell(zk: ZooKeeper): Promise<void> {
-    const read = outcome(zk.getData('/well'))
-    const watch = outcome(zk.getDataAndWatch('/k1'))
-    const loop = outcome(zk.watch('/k2'))
-    await this.#world.settle()
+    const well = `/${sealed('well')}`
+    this.#world.ensemble.nodes.create(this.#absolute(well), { data: well })
+    // Short, so that every client takes it.
+    for (const path of WATCHED) this.#change(path, 'data')
+    await this.#world.elapse(ROUND)
+    const read = outcome(zk.getData(well))
+    const watch = outcome(zk.getDataAndWatch(WATCHED[1]!))
+    const loop = outcome(zk.watch(WATCHED[3]!))
+    await this.#world.elapse(ROUND)
     this.#must(read.status === 'fulfilled', `a call on a sound connection: ${read.status} ${String(read.error)}`)
-    const question = questionOf(OpCode.getData, `${this.#chroot}/well`)
-    this.#must(
-      sealsIn(read.value.data).some((seal) => seal.startsWith(`${question} `)),
-      'a call got the wrong answer',
-    )
+    this.#must(Buffer.from(read.value.data).toString() === well, 'a call got the wrong answer')
     const changed = outcome(watch.value.changed)
     const next = outcome(loop.value.next())
     const { loops, watches } = this.#calls
     const before = loops.map(({ notified }) => notified.length)
-    this.#happen('NodeDataChanged')
-    this.#happen('NodeChildrenChanged')
-    await this.#world.settle()
+    for (const path of [...WATCHED, CONFIG]) for (const what of ['data', 'children'] as const) this.#change(path, what)
+    await this.#world.elapse(ROUND)
     this.#must(changed.status === 'fulfilled', 'a watch set on a sound connection tells nothing')
     this.#must(next.status === 'fulfilled', 'a persistent watch set on a sound connection tells nothing')
     const silent = watches.filter(({ status }) => status === 'pending').length
@@ -248,17 +311,17 @@ class FuzzCase {
 
   /** Every promise is settled, and with what is allowed. */
   async #settled(zk: ZooKeeper): Promise<void> {
-    await this.#world.advance(5_000)
-    if (this.#calls.pending.length > 0) await this.#world.advance(LONGEST_PUT_OFF)
+    await this.#world.elapse(5_000)
+    if (this.#calls.pending.length > 0) await this.#world.elapse(LONGEST_PUT_OFF)
     this.#must(this.#calls.pending.length === 0, `calls that are never settled: ${this.#calls.pending.join(', ')}`)
-    for (const fault of this.#calls.faults(this.#world.taps, this.#chroot)) this.#must(false, fault)
+    for (const fault of this.#calls.faults(this.#network.taps)) this.#must(false, fault)
     const { waiting, inFlight } = zk.stats().flow
     this.#must(waiting + inFlight === 0, `${waiting} requests wait and ${inFlight} are in flight without a caller`)
   }
 
   async #close(zk: ZooKeeper): Promise<void> {
     const closing = outcome(zk.close())
-    await this.#world.advance(100)
+    await this.#world.elapse(100)
     this.#must(closing.status === 'fulfilled', `close is ${closing.status} ${String(closing.error)}`)
     const open = this.#calls.loops.filter(({ outcome }) => outcome.status === 'pending').length
     this.#must(open === 0, `${open} loops do not end with the client`)
@@ -267,17 +330,17 @@ class FuzzCase {
 
   /** Nothing is left: no timer, no connection, no further attempt. */
   async #gone(): Promise<void> {
-    const { length } = this.#world.taps
-    await this.#world.advance(LONGEST_PAUSE)
-    this.#must(this.#world.timers === 0, `${this.#world.timers} timers are left`)
-    this.#must(this.#world.taps.length === length, 'there are new connections at the end')
-    this.#must(!this.#world.taps.some(({ isOpen }) => isOpen), 'a connection is left')
+    const { length } = this.#network.taps
+    await this.#world.elapse(LONGEST_PAUSE)
+    this.#must(this.#world.runtime.timers === 0, `${this.#world.runtime.timers} timers are left`)
+    this.#must(this.#network.taps.length === length, 'there are new connections at the end')
+    this.#must(!this.#network.taps.some(({ isOpen }) => isOpen), 'a connection is left')
   }
 
   // --- what must hold ---------------------------------------------------------------------------------------------
 
   #checkTaps(): void {
-    for (const tap of this.#world.taps) {
+    for (const tap of this.#network.taps) {
       const fault = tap.isOpen ? tap.fault(this.#options.maxResponseSize!) : undefined
       this.#must(fault === undefined, `the client goes on behind ${fault}`)
     }
@@ -285,7 +348,7 @@ class FuzzCase {
 
   /** Only a server's answer, or long silence, ends a client. */
   #justify(reason: KeeperError): void {
-    const { taps } = this.#world
+    const { taps } = this.#network
     const codes = taps.flatMap((tap) => tap.codes)
     const timeouts = taps.flatMap(({ timeout }) => timeout ?? [])
     const sessions = new Set(taps.map(({ session }) => session).filter((session) => session !== undefined))
@@ -299,9 +362,9 @@ class FuzzCase {
         // A server does not know the session, and gave another one.
         sessions.size > 1 ||
         codes.some(({ err }) => err === ErrorCode.SessionExpired) ||
-        this.#world.now() >= EXPIRY * shortest,
+        this.#world.now >= EXPIRY * shortest,
       // A credential was not answered for as long as connect may take.
-      RequestTimeout: this.#world.now() >= LONGEST_PAUSE,
+      RequestTimeout: this.#world.now >= LONGEST_PAUSE,
     }
     this.#must(isJust[reason.code] === true, `the client ended without a reason: ${reason.message}`)
   }
@@ -316,7 +379,7 @@ const isSaslWanted = ({ err }: { readonly err: number }) => err === ErrorCode.Se
 /** The next session, if there is one, is there before the signal of the last aborts. */
 const isFinal = (zk: ZooKeeper) => zk.session.signal.aborted
 
-function optionsOf(random: SeededRandom, runtime: TappedWorld): ConnectOptions {
+function optionsOf(random: SeededRandom, runtime: Runtime): ConnectOptions {
   return {
     runtime,
     sessionTimeout: pick(random, [1_000, 6_000, 30_000]),
@@ -325,7 +388,7 @@ function optionsOf(random: SeededRandom, runtime: TappedWorld): ConnectOptions {
     maxResponseSize: pick(random, [4 * 1024 * 1024, 100_000, 3_000]),
     maxInFlight: pick(random, [1_000, 1_000, 3]),
     traceFrames: random.below(4) === 0,
-    auth: random.below(4) === 0 ? [{ scheme: 'digest', auth: 'user:secret' }] : [],
-    ...(random.below(5) === 0 ? { sasl: digestMd5(user) } : {}),
+    auth: random.below(4) === 0 ? [{ scheme: 'digest', auth: SUPERUSER }] : [],
+    ...(random.below(5) === 0 ? { sasl: digestMd5(USER) } : {}),
   }
 }

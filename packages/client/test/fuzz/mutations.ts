@@ -96,7 +96,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(Buffer.concat(parts))
 }
 
-function withLength(body: Uint8Array): Uint8Array {
+export function withLength(body: Uint8Array): Uint8Array {
   return joined([withInt(new Uint8Array(4), 0, body.byteLength), body])
 }
 

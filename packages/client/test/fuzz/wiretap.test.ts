@@ -1,5 +1,13 @@
 // What the fuzzer goes by: were these to let things pass, it would find nothing.
-import { ErrorCode, GetDataResponse, OpCode } from '@zk/wire'
+import {
+  ConnectRequest,
+  encodeFrame,
+  ErrorCode,
+  GetDataRequest,
+  GetDataResponse,
+  OpCode,
+  RequestHeader,
+} from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { ConnectError, KeeperError, ProtocolError } from '../../src/index.ts'
 import { eventFrame, handshakeFrame, nodeData, replyFrame } from '../support/index.ts'
@@ -10,12 +18,29 @@ import { Wiretap } from './wiretap.ts'
 const LIMIT = 1_000
 const good = { timeOut: 30_000, sessionId: 5n, passwd: new Uint8Array(16), readOnly: false }
 
-/** A connection with requests of the xids 1 and 2. */
+/** A connection with requests of the xids 1 and 2, about the nodes a and b. */
 function tapped(...chunks: Uint8Array[]): Wiretap {
   const tap = new Wiretap()
-  tap.asked.push({ xid: 1, opCode: OpCode.getData, path: '/a' }, { xid: 2, opCode: OpCode.getData, path: '/b' })
-  for (const chunk of chunks) tap.receive(chunk)
+  tap.sent(encodeFrame((writer) => ConnectRequest.write(writer, handshake)))
+  for (const [index, name] of ['a', 'b'].entries()) tap.sent(getDataFrame(index + 1, `/${sealed(name)}`))
+  for (const chunk of chunks) tap.received(chunk)
   return tap
+}
+
+const handshake = {
+  protocolVersion: 0,
+  lastZxidSeen: 0n,
+  timeOut: 1,
+  sessionId: 0n,
+  passwd: new Uint8Array(16),
+  readOnly: false,
+}
+
+function getDataFrame(xid: number, path: string): Uint8Array {
+  return encodeFrame((writer) => {
+    RequestHeader.write(writer, { xid, type: OpCode.getData })
+    GetDataRequest.write(writer, { path, watch: false })
+  })
 }
 
 const afterHandshake = (...chunks: Uint8Array[]) => tapped(handshakeFrame(good), ...chunks).fault(LIMIT)
@@ -48,13 +73,12 @@ describe('Wiretap', () => {
     expect(tapped(handshake).fault(LIMIT)).toBe(fault)
   })
 
-  test('Wiretap.answered tells which question a seal came as the answer to', () => {
-    const seal = 'getData /a 7'
-    const reply = replyFrame({ xid: 2 }, GetDataResponse, nodeData(sealed(seal)))
+  test('Wiretap.answered tells which request was answered with a seal', () => {
+    const reply = replyFrame({ xid: 2 }, GetDataResponse, nodeData(sealed('a')))
     const tap = tapped(handshakeFrame(good), reply)
-    expect(tap.answered('getData /b', seal)).toBe(true)
-    expect(tap.answered('getData /a', seal)).toBe(false)
-    expect(tap.answered('getData /b', 'getData /a 8')).toBe(false)
+    expect(tap.answered('b', 'a')).toBe(true)
+    expect(tap.answered('a', 'a')).toBe(false)
+    expect(tap.answered('b', 'c')).toBe(false)
   })
 })
 

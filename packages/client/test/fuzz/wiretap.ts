@@ -1,7 +1,6 @@
 // What a client was given on one connection, and what no client may make of it. The reading of frames here is its own: were
 // it the client's, both would be wrong together.
-import { ErrorCode, Xid } from '@zk/wire'
-import { questionOf } from './answers.ts'
+import { ErrorCode, FrameDecoder, OpCode, Xid } from '@zk/wire'
 import { joined } from './mutations.ts'
 import { sealsIn } from './seals.ts'
 
@@ -18,11 +17,28 @@ export class Wiretap {
   /** Nobody has closed it. */
   isOpen = true
   bytes = 0
-  /** What was asked for, in the order of replies: not pings and credentials. */
-  readonly asked: { readonly xid: number; readonly opCode: number; readonly path: string }[] = []
+  /** What the client asked for, in the order of replies: not pings and credentials. */
+  readonly #asked: { readonly xid: number; readonly seals: readonly string[] }[] = []
+  readonly #requests = new FrameDecoder()
+  #hasSent = false
   readonly #chunks: Uint8Array[] = []
 
-  receive(chunk: Uint8Array): void {
+  /** The client has sent this. Returns whether it is the handshake. */
+  sent(bytes: Uint8Array): boolean {
+    const isHandshake = !this.#hasSent
+    this.#hasSent = true
+    this.#requests.push(bytes.slice())
+    if (isHandshake) this.#requests.next()
+    for (let frame = this.#requests.next(); frame !== undefined; frame = this.#requests.next()) {
+      const header = new DataView(frame.buffer, frame.byteOffset)
+      const [xid, opCode] = [header.getInt32(0), header.getInt32(4)]
+      if (opCode !== OpCode.ping && opCode !== OpCode.auth) this.#asked.push({ xid, seals: sealsIn(frame) })
+    }
+    return isHandshake
+  }
+
+  /** The client was given this. */
+  received(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength
     this.#chunks.push(chunk)
   }
@@ -60,12 +76,12 @@ export class Wiretap {
     return whole.map(({ view }) => ({ xid: view.getInt32(0), err: view.getInt32(12) }))
   }
 
-  /** Whether what holds this seal came as the answer to this question. */
+  /** Whether what holds this seal came as the answer to a question that holds the other one. */
   answered(question: string, seal: string): boolean {
     const { frames } = this.#read()
-    return this.asked.some(
-      ({ xid, opCode, path }) =>
-        questionOf(opCode, path) === question &&
+    return this.#asked.some(
+      ({ xid, seals }) =>
+        seals.includes(question) &&
         frames.some(({ bytes, view }) => bytes.byteLength >= 4 && view.getInt32(0) === xid && holds(bytes, seal)),
     )
   }
@@ -80,7 +96,7 @@ export class Wiretap {
       // A server refuses what it does not know ahead of all that was asked before.
       if (err === ErrorCode.Unimplemented && xid !== Xid.notification) return undefined
       if (xid === Xid.notification || xid === Xid.ping || xid === Xid.auth) continue
-      const due = this.asked[next++]?.xid
+      const due = this.#asked[next++]?.xid
       if (xid !== due) return `a reply with xid ${xid} in place of ${due}`
       if (err === ErrorCode.SessionExpired || err === ErrorCode.SessionMoved) return `a reply with err ${err}`
     }

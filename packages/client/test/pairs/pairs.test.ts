@@ -4,9 +4,14 @@
 // The test command draws a part of the pairs. Long form: ZK_PAIRS=all.
 import { VirtualWorld } from '@zk/testing'
 import { describe, expect, test } from 'vitest'
-import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
+import { connect, KeeperError, type NodeEvents, type Watched, type ZooKeeper } from '../../src/index.ts'
+import { type Call, calls, type Limits } from '../support/calls.ts'
 import { outcome, type Outcome } from '../support/index.ts'
-import { type Call, calls, type Limits, PATH, plain } from './calls.ts'
+import { plain } from '../support/plain.ts'
+import { describeEvent } from '../watching/watching.ts'
+
+/** All calls are on this node: what one does to it, the next one meets. */
+const PATH = '/n'
 
 /** One pair in so many is played. Another part of them with each beginning. */
 const ONE_IN = process.env['ZK_PAIRS'] === 'all' ? 1 : 6
@@ -135,12 +140,28 @@ const answerLost: Course = async ({ world }, first, second) => {
   return [one, two]
 }
 
-function make({ zk, events }: Scene, call: Call, when: string, limits: Limits = {}): Promise<unknown> {
-  return call.make(zk, limits, (kind) => {
-    const received: string[] = []
-    events.set(`${when}: ${kind}`, received)
-    return received
-  })
+async function make({ zk, events }: Scene, call: Call, when: string, limits: Limits = {}): Promise<unknown> {
+  const answer = await call.make(zk, PATH, limits)
+  if (call.setsWatch !== true) return answer
+  const received: string[] = []
+  events.set(`${when}: ${call.name}`, received)
+  return follow(answer as Watched | NodeEvents, received)
+}
+
+/** The answer without the watch, whose events go to `received`. */
+function follow(watch: Watched | NodeEvents, received: string[]): unknown {
+  const failed = (error: unknown) => received.push(String(error))
+  if ('changed' in watch) {
+    const { changed, unwatch: _, ...answer } = watch
+    changed.then((event) => received.push(JSON.stringify(event, plain)), failed)
+    return answer
+  }
+  const loop = async () => {
+    for await (const event of watch) received.push(describeEvent(event))
+    received.push('ended')
+  }
+  loop().catch(failed)
+  return 'watched'
 }
 
 async function play({ beginning, first, second }: Pair, course: Course): Promise<Story> {

@@ -3,7 +3,7 @@
 import { ErrorResponse, GetDataResponse, OpCode, SetSASLResponse, SyncResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, digestMd5, type SaslMechanism } from '../../src/index.ts'
-import { challengeOf, user } from '../fuzz/digest-server.ts'
+import { challengeOf, user } from '../support/digest-server.ts'
 import type { Listener } from '../support/link.ts'
 import {
   connected,
