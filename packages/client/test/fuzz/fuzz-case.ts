@@ -1,9 +1,8 @@
 // One history of a client of a sound ensemble, by a seed. For a while the network between them alters what servers send, and
 // then it is sound, too. What the client reports may be wrong. But it must report, by the documented errors, and everything
 // must work afterwards.
-import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { VirtualWorld } from '@zk/testing'
+import type { VirtualWorld } from '@zk/testing'
 import { ErrorCode, Xid } from '@zk/wire'
 import {
   connect,
@@ -19,6 +18,7 @@ import { Calls, WATCHED } from './calls.ts'
 import { HostileNetwork } from './hostile-network.ts'
 import { altered } from './mutations.ts'
 import { sealed } from './seals.ts'
+import { CONFIG, Servers, SUPERUSER, USER } from './servers.ts'
 import { strangeness } from './strangeness.ts'
 
 /** How it ended for the client. */
@@ -26,7 +26,7 @@ export type Ending = 'recovered' | 'renewed' | 'final' | 'unreached'
 
 export interface Played {
   readonly ending: Ending
-  /** That hostile servers gave to the client. */
+  /** That the hostile network gave to the client. */
   readonly bytes: number
   readonly calls: number
   readonly failed: number
@@ -34,18 +34,8 @@ export interface Played {
   readonly story: readonly string[]
 }
 
-const USER = { username: 'user', password: 'secret' }
-const SUPERUSER = 'super:secret'
-const SUPER_DIGEST = `super:${createHash('sha1').update(SUPERUSER).digest('base64')}`
 /** More than a few round trips, in ms. */
 const ROUND = 20
-/** Errors that any operation may be answered with. */
-const ERRORS = ['NoNode', 'NoAuth', 'BadVersion', 'NodeExists', 'ThrottledOp'] as const
-/** Sizes of data, in bytes: mostly short, so that mutations hit what stands around it; now and then in several segments. */
-const SIZES = [0, 20, 20, 20, 20, 100, 100, 100, 100, 500, 500, 1_000, 5_000]
-const CONFIG = '/zookeeper/config'
-const LONG = 60_000
-const LONG_ONE_IN = 100
 /** Silence, and servers that have seen less than a mutation pretends, are waited out only where T is no longer, in ms. */
 const LONGEST_WAIT = 60_000
 /** Local expiry, of which there are that many T, at most, then the pauses before attempts and new sessions. */
@@ -87,39 +77,24 @@ export async function playCase(seed: number): Promise<Played> {
 
 class FuzzCase {
   readonly #random: SeededRandom
+  readonly #servers: Servers
   readonly #world: VirtualWorld
   readonly #network: HostileNetwork
   readonly #calls: Calls
   readonly #story: string[]
-  readonly #chroot: string
   readonly #options: ConnectOptions
   #isHostile = true
   /** Handshakes that are still tampered with while there is no client yet. */
   #handshakes: number
-  #children = 0
 
   constructor(seed: number, story: string[]) {
     const random = new SeededRandom(seed)
     this.#random = random
     this.#story = story
-    this.#world = new VirtualWorld({
-      seed,
-      // Several members take twice the time of one.
-      members: pick(random, [1, 1, 1, 3]),
-      version: pick(random, ['3.8', '3.9']),
-      tickTime: 1_500,
-      turns: 32,
-      maxSessionTimeout: 30_000,
-      extendedTypesEnabled: true,
-      reconfigEnabled: true,
-      superDigest: SUPER_DIGEST,
-      sasl: { users: { [USER.username]: USER.password } },
-      history: { entries: 0 },
-    })
+    this.#servers = new Servers(seed, random, pick(random, ['', '', '/chroot']))
+    this.#world = this.#servers.world
     this.#network = new HostileNetwork(this.#world.runtime, (frames) => this.#carry(frames))
-    this.#calls = new Calls(random, (path) => this.#prepare(path))
-    this.#chroot = pick(random, ['', '', '/chroot'])
-    for (const path of WATCHED) this.#create(path)
+    this.#calls = new Calls(random, (path) => this.#servers.prepare(path))
     this.#handshakes = random.below(4)
     this.#options = optionsOf(random, this.#network.runtime)
   }
@@ -131,7 +106,8 @@ class FuzzCase {
     const bytes = zk === undefined ? this.#network.bytes : await this.#suffer(zk)
     this.#heal()
     const ending = zk === undefined ? 'unreached' : await this.#recover(zk, first)
-    this.#must(first?.id === id, 'the session has the id of another one')
+    // A session that is being renewed has no id yet.
+    this.#must(id === undefined || id === 0n || first?.id === id, 'the session has the id of another one')
     const well = ending === 'unreached' || ending === 'final' ? await this.#another() : zk!
     await this.#isWell(well)
     await this.#settled(well)
@@ -162,18 +138,13 @@ class FuzzCase {
   /** How many bytes the client was given. */
   async #suffer(zk: ZooKeeper): Promise<number> {
     const random = this.#random
-    const { ensemble } = this.#world
     this.#handshakes = Infinity
     for (let round = 2 + random.below(8); round > 0 && !isFinal(zk); round--) {
-      this.#beServers(random.below(10) === 0 ? 'refuse' : 'accept')
-      // Sessions expire at servers, too.
-      if (random.below(30) === 0) for (const { id } of ensemble.sessions.list()) ensemble.sessions.expire(id)
-      if (random.below(3) === 0)
-        ensemble.faults.fail({ path: '/', code: pick(random, ERRORS), times: 1 + random.below(4) })
+      this.#servers.trouble()
       this.#story.push(`${this.#world.now} ms: ${this.#calls.make(zk)}`)
       await this.#world.elapse(ROUND)
       if (random.below(2) === 0)
-        this.#change(pick(random, [...WATCHED, CONFIG]), pick(random, ['data', 'children', 'deletion']))
+        this.#servers.change(pick(random, [...WATCHED, CONFIG]), pick(random, ['data', 'children', 'deletion']))
       await this.#world.elapse(ROUND)
       this.#checkTaps()
       if (random.below(3) > 0) await this.#world.elapse(pick(random, [50, 500, 2_500]))
@@ -184,9 +155,7 @@ class FuzzCase {
   }
 
   #connect(): Outcome<ZooKeeper> {
-    const servers = this.#world.connectString.split(',')
-    const some = servers.slice(0, 1 + this.#random.below(servers.length))
-    return outcome(connect(`${some.join(',')}${this.#chroot}`, this.#options))
+    return outcome(connect(this.#servers.connectString, this.#options))
   }
 
   #carry(frames: readonly Uint8Array[]) {
@@ -198,48 +167,12 @@ class FuzzCase {
     return arrival
   }
 
-  #beServers(what: 'refuse' | 'accept'): void {
-    for (const member of this.#world.ensemble.members) member[what]()
-  }
-
-  /** The node of a call, and some children. */
-  #prepare(path: string): void {
-    const random = this.#random
-    this.#create(path)
-    for (const child of ['c', 'd', path.slice(1)]) if (random.below(3) === 0) this.#create(`${path}/${child}`)
-  }
-
-  /** Its data is its path, and perhaps more. */
-  #create(path: string): void {
-    const random = this.#random
-    const absolute = this.#absolute(path)
-    const { nodes } = this.#world.ensemble
-    const size = random.below(LONG_ONE_IN) === 0 ? LONG : pick(random, SIZES)
-    if (nodes.get(absolute) === undefined) nodes.create(absolute, { data: path.padEnd(size, '.') })
-  }
-
-  #absolute(path: string): string {
-    return this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path)
-  }
-
-  /** Something happens to a watched node, or to the configuration. */
-  #change(path: string, what: 'data' | 'children' | 'deletion'): void {
-    const { nodes } = this.#world.ensemble
-    const absolute = this.#absolute(path)
-    if (path === CONFIG) return nodes.setData(path, nodes.get(path)!.data)
-    this.#create(path)
-    if (what === 'data') nodes.setData(absolute, path)
-    else if (what === 'children') this.#create(`${path === '/' ? '' : path}/new-${++this.#children}`)
-    else if (path !== '/') nodes.delete(absolute)
-  }
-
   // --- when all is right again ------------------------------------------------------------------------------------
 
   #heal(): void {
     this.#story.push('from now on all is sound')
     this.#isHostile = false
-    this.#beServers('accept')
-    this.#world.ensemble.faults.clear()
+    this.#servers.heal()
   }
 
   async #recover(zk: ZooKeeper, first: Session | undefined): Promise<Ending> {
@@ -282,9 +215,7 @@ class FuzzCase {
   /** It serves calls and tells of events, of watches that were set before too. */
   async #isWell(zk: ZooKeeper): Promise<void> {
     const well = `/${sealed('well')}`
-    this.#world.ensemble.nodes.create(this.#absolute(well), { data: well })
-    // Short, so that every client takes it.
-    for (const path of WATCHED) this.#change(path, 'data')
+    for (const path of [well, ...WATCHED]) this.#servers.change(path, 'data')
     await this.#world.elapse(ROUND)
     const read = outcome(zk.getData(well))
     const watch = outcome(zk.getDataAndWatch(WATCHED[1]!))
@@ -296,7 +227,8 @@ class FuzzCase {
     const next = outcome(loop.value.next())
     const { loops, watches } = this.#calls
     const before = loops.map(({ notified }) => notified.length)
-    for (const path of [...WATCHED, CONFIG]) for (const what of ['data', 'children'] as const) this.#change(path, what)
+    for (const path of [...WATCHED, CONFIG])
+      for (const what of ['data', 'children'] as const) this.#servers.change(path, what)
     await this.#world.elapse(ROUND)
     this.#must(changed.status === 'fulfilled', 'a watch set on a sound connection tells nothing')
     this.#must(next.status === 'fulfilled', 'a persistent watch set on a sound connection tells nothing')

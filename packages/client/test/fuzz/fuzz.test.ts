@@ -47,5 +47,5 @@ async function playCases(most: number): Promise<void> {
   // Were none to fail, or all, the cases would prove nothing.
   expect(Math.min(...Object.values(endings))).toBeGreaterThan(0)
   expect(sum.failed).toBeGreaterThan(sum.calls / 20)
-  expect(sum.failed).toBeLessThan(sum.calls / 2)
+  expect(sum.failed).toBeLessThan(sum.calls * 0.6)
 }
