@@ -273,7 +273,7 @@ class FuzzCase {
 
   #checkTaps(): void {
     for (const tap of this.#network.taps) {
-      const fault = tap.isOpen ? tap.fault(this.#options.maxResponseSize!) : undefined
+      const fault = tap.isOpen && !tap.hasLeft ? tap.fault(this.#options.maxResponseSize!) : undefined
       this.#must(fault === undefined, `the client goes on behind ${fault}`)
     }
   }

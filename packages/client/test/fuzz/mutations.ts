@@ -42,6 +42,8 @@ const ofFrames: readonly ((frames: Frames, random: SeededRandom) => Frames)[] = 
   (frames, random) => inOne(frames, random, (body) => shifted(body, pick(random, [-2, -1, 1, 2]))),
   (frames, random) => inOne(frames, random, (body) => withInt(body, ERR_AT - 4, pick(random, CODES))),
   (frames, random) => inOne(frames, random, (body) => withInt(body, ZXID_AT - 4, pick(random, INTS))),
+  // One of the first fields of a reply or a handshake, which have the most meaning.
+  (frames, random) => inOne(frames, random, (body) => withInt(body, 4 * random.below(6), pick(random, INTS))),
   // No long, or nothing where a field or two were.
   (frames, random) =>
     inOne(frames, random, (body) => withLong(body, 4 * random.below(6), random.below(2) === 0 ? 0 : 0xff)),

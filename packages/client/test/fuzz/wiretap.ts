@@ -16,6 +16,8 @@ interface Frame {
 export class Wiretap {
   /** Nobody has closed it. */
   isOpen = true
+  /** The client has asked to close the session, and takes nothing more. */
+  hasLeft = false
   bytes = 0
   /** What the client asked for, in the order of replies: not pings and credentials. */
   readonly #asked: { readonly xid: number; readonly seals: readonly string[] }[] = []
@@ -32,6 +34,7 @@ export class Wiretap {
     for (let frame = this.#requests.next(); frame !== undefined; frame = this.#requests.next()) {
       const header = new DataView(frame.buffer, frame.byteOffset)
       const [xid, opCode] = [header.getInt32(0), header.getInt32(4)]
+      if (opCode === OpCode.closeSession) this.hasLeft = true
       if (opCode !== OpCode.ping && opCode !== OpCode.auth) this.#asked.push({ xid, seals: sealsIn(frame) })
     }
     return isHandshake
