@@ -1,17 +1,9 @@
-/** Random numbers from a seed (mulberry32), the same on every machine. */
-export class Random {
-  #state: number
+import { Random as SeededRandom } from '@zk/testing/internal'
 
+/** Random numbers from a seed, the same on every machine. */
+export class Random extends SeededRandom {
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** An integer from 0 to `count` - 1. */
-  below(count: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % count
+    super(seed, 'test')
   }
 
   /** True with this probability, in percent. */
@@ -20,7 +12,7 @@ export class Random {
   }
 
   pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!
+    return this.one(items)
   }
 
   /** Picks a name; the number of each name is its weight. */
@@ -28,9 +20,5 @@ export class Random {
     const entries = Object.entries(weights) as [Name, number][]
     let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0))
     return entries.find(([, weight]) => (left -= weight) < 0)![0]
-  }
-
-  list<T>(most: number, draw: () => T): T[] {
-    return Array.from({ length: this.below(most + 1) }, draw)
   }
 }

@@ -2,17 +2,18 @@
 //
 //     ZK_PROGRAMS=500 ZK_SEED=1000 pnpm test test-integration/test/differential.test.ts
 //
-// plays 500 of them, from seed 1000 on, and prints how many requests that were. A program with different transcripts is
+// plays 500 of them, drawn from seed 1000, and prints how many requests that were. A program with different transcripts is
 // shortened and printed. With ZK_TARGETS=real the real ensemble is compared with itself: differences are up to chance.
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countOf, formatProgram, generate, play, type Program, shrink } from '../src/differential/index.ts'
+import { countOf, formatProgram, play, type Program, programs } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { atRest, RealTarget, run, type Target, UNFINISHED, VirtualTarget } from '../src/scenario/index.ts'
 import { shared } from './support/shared-ensemble.ts'
 
 const isLong = process.env['ZK_PROGRAMS'] !== undefined
 const PROGRAMS = Number(process.env['ZK_PROGRAMS'] ?? 15)
-const FIRST_SEED = Number(process.env['ZK_SEED'] ?? 1)
+const SEED = Number(process.env['ZK_SEED'] ?? 1)
 /** For one program, on both. In ms. */
 const TIME = 15_000
 /** In ms. */
@@ -30,28 +31,21 @@ describe('TestEnsemble', () => {
       const real = new RealTarget(ensemble)
       const other = process.env['ZK_TARGETS'] === 'real' ? real : new VirtualTarget()
       let requests = 0
-      for (let seed = FIRST_SEED; seed < FIRST_SEED + PROGRAMS; seed++) {
-        const found = await search(seed, real, other)
-        requests += countOf(generate(seed))
-        if (found === undefined) continue
-        const { program, step, expected, actual } = found
-        expect(actual, `seed ${seed}, step ${step} of\n${formatProgram(program)}`).toBe(expected)
-      }
+      const failure = await search(SEED, PROGRAMS, real, other, (program) => (requests += countOf(program)))
+      expect(failure, failure && formatProgram(failure.program)).toBeUndefined()
       if (isLong) console.log(`${PROGRAMS} programs with ${requests} requests had equal transcripts`)
     },
-    PROGRAMS * TIME + TIME_TO_SHRINK,
+    PROGRAMS * TIME + 2 * TIME_TO_SHRINK,
   )
 
   test('a planted difference is found, and its program is shortened to the necessary steps', async () => {
     const planted = new VirtualTarget(({ faults }) => {
       faults.fail({ op: 'setData', path: /\/a\/y$/, code: 'NotEmpty', times: Infinity })
     })
-    let found: Difference | undefined
-    for (let seed = 1; found === undefined && seed <= 10; seed++)
-      found = await search(seed, new VirtualTarget(), planted)
+    const found = await search(1, 10, new VirtualTarget(), planted)
     expect(found?.expected).toContain('setData')
     expect(found?.actual).toContain('NotEmpty')
-    expect(found?.program).toMatchObject([{ do: 'open' }, { do: 'call', calls: [{ op: 'setData' }] }])
+    expect(found?.program).toMatchObject([{ do: 'open' }, { do: 'call' }, { do: 'call', calls: [{ op: 'setData' }] }])
   })
 })
 
@@ -62,13 +56,23 @@ interface Difference {
   readonly actual: string | undefined
 }
 
-/** The shortest program of this seed with different transcripts that was found in the time; undefined if there is none. */
-async function search(seed: number, real: Target, other: Target): Promise<Difference | undefined> {
-  const difference = await compare(generate(seed), real, other)
-  if (difference === undefined) return undefined
-  const isDifferent = async (part: Program): Promise<boolean> => (await compare(part, real, other)) !== undefined
-  const shortest = await shrink(difference.program, isDifferent, TIME_TO_SHRINK)
-  return (await compare(shortest, real, other)) ?? difference
+/** The shortest program with different transcripts that was found in the time; undefined if there is none. */
+async function search(
+  seed: number,
+  numRuns: number,
+  real: Target,
+  other: Target,
+  onPlayed: (program: Program) => void = () => {},
+): Promise<Difference | undefined> {
+  let last: Difference | undefined
+  const isEqual = fc.asyncProperty(programs, async (program) => {
+    const difference = await compare(program, real, other)
+    if (difference === undefined) return onPlayed(program)
+    last = difference
+    throw new Error(`step ${difference.step} differs`)
+  })
+  await fc.check(isEqual, { seed, numRuns, interruptAfterTimeLimit: numRuns * TIME + TIME_TO_SHRINK })
+  return last
 }
 
 /** Plays it on both, and cuts it off behind the first step that differs. */

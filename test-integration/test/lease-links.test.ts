@@ -6,7 +6,7 @@ import { connect } from '@zk/recipes'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { EnsembleNode } from '../src/ensemble/index.ts'
 import { type Cut, describeCuts, playStall } from './support/link-cuts.ts'
-import { Random } from '../src/differential/random.ts'
+import { Random } from '../src/random.ts'
 import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 import { authenticate, Contest, type Rivals } from './support/rivals.ts'
 

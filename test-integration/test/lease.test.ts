@@ -3,7 +3,7 @@
 //     ZK_LEASE_CUTS=100 pnpm test test-integration/test/lease    the long form: an ensemble of random ticks for every ten
 import type { HeldWhile } from '@zk/recipes'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Random } from '../src/differential/random.ts'
+import { Random } from '../src/random.ts'
 import { Ensemble, type EnsembleNode } from '../src/ensemble/index.ts'
 import { type Cut, cutOff, describeSamples, type Sample } from './support/cut-off.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { KeeperError, type ZooKeeper } from '@zk/client'
-import { Random } from '../src/differential/random.ts'
+import { Random } from '../src/random.ts'
 import { caughtUp, newChroot, newClient, newProxy } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { noWatches, serverWatches } from './support/server-watches.ts'

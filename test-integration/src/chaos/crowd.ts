@@ -1,7 +1,7 @@
 // The contending processes. They are started, stopped for a while, killed and replaced.
 import { join } from 'node:path'
 import type { HeldWhile } from '@zk/recipes'
-import type { Random } from '../differential/random.ts'
+import type { Random } from '../random.ts'
 import { readLatest } from '../history/index.ts'
 import { startWorker, type Worker } from '../workers/start.ts'
 import type { Recipe } from './recipe.ts'

@@ -1,6 +1,6 @@
 // Harms one server after another, or the link of a follower to its leader, and then mends it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../differential/random.ts'
+import type { Random } from '../random.ts'
 import type { EnsembleNode } from '../ensemble/index.ts'
 import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 

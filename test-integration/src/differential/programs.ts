@@ -1,24 +1,11 @@
-// Generates random programs with few paths and few sessions, so that sessions often use the same node.
-import { type ACL, CreateMode, type MultiOp, OpCode, Perms, WatcherType } from '@zk/wire'
+// Random programs with few paths and few sessions, so that sessions often use the same node.
+import { type ACL, CreateMode, type MultiOp, OpCode, Perms, type RequestOf, WatcherType } from '@zk/wire'
+import * as fc from 'fast-check'
 import { open, places, settings } from '../scenario/index.ts'
-import type { Call, PlainCall, Program, Step } from './program.ts'
-import { Random } from './random.ts'
+import type { Call, Op, PlainCall, Program, Step } from './program.ts'
 
-export interface GenerateOptions {
-  /** @default 150 */
-  readonly steps?: number
-  /** @default 4 */
-  readonly sessions?: number
-}
-
-export function generate(seed: number, { steps = 150, sessions = 4 }: GenerateOptions = {}): Program {
-  const random = new Random(seed)
-  const first: Step[] = [
-    { session: 0, do: 'open', at: random.pick(places) },
-    { session: 0, do: 'call', calls: parents.map((path) => ({ op: 'create', request: plainCreate(path) })) },
-  ]
-  return [...first, ...Array.from({ length: steps }, () => drawStep(random, random.below(sessions)))]
-}
+const MOST_STEPS = 300
+const SESSIONS = 4
 
 /** These are rarely deleted, because later steps need them. */
 const parents = ['/a', '/b', '/a/x']
@@ -52,188 +39,184 @@ const containers = [new Uint8Array(), new TextEncoder().encode(container)]
 /** Timeouts of a createSession; the last one is incomplete. With a short one, an idle session would end. */
 const timeOuts = [int32(10_000), int32(40_000), new Uint8Array(3)]
 
-function drawStep(random: Random, session: number): Step {
-  const what = random.weighted({ call: 80, open: 12, resume: 4, drop: 2, close: 2 })
-  switch (what) {
-    case 'call':
-      return { session, do: what, calls: drawCalls(random) }
-    case 'open':
-    case 'resume':
-      return { session, do: what, at: random.pick(places) }
-    case 'drop':
-    case 'close':
-      return { session, do: what }
-  }
-}
+/** One of these, each as often as its weight. */
+const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+/** `rare` with this probability, in percent. */
+const rarely = <T>(percent: number, rare: fc.Arbitrary<T>, usual: fc.Arbitrary<T>) =>
+  weighted([percent, rare], [100 - percent, usual])
+/** At most one of these numbers. */
+const upTo = <T>(most: readonly number[], item: fc.Arbitrary<T>, minLength = 0) =>
+  fc.oneof(...most.map((maxLength) => fc.array(item, { minLength, maxLength, size: 'max' })))
 
-function drawCalls(random: Random): Call[] {
-  const calls = [drawCall(random), ...random.list(random.pick([0, 0, 2, 8]), () => drawCall(random))]
-  // Nothing follows some requests. Whether a new ACL applies to the next request depends on timing (PrepRequestProcessor).
-  // auth is answered out of order. An unknown opcode closes the connection, so later requests are lost.
+// --- arguments ------------------------------------------------------------------------------------------------------
+
+const goodPath = (parentChance = 30) =>
+  rarely(
+    parentChance,
+    fc.constantFrom(...parents),
+    weighted<string>(
+      [80, fc.constantFrom(...leaves)],
+      [12, fc.constantFrom(...numbered)],
+      [6, fc.constant(container)],
+      [2, fc.constant('/')],
+    ),
+  )
+const anyPath = (parentChance?: number) =>
+  rarely<string | null>(2, fc.constantFrom(...badPaths), goodPath(parentChance))
+/** In reads an empty path means the server's root, which differs between runs. */
+const readPath = rarely(10, fc.constant('/'), anyPath()).map((path) => (path === '' ? '/' : path))
+const version = fc.constantFrom(-1, -1, -1, -1, -1, 0, 0, 1, 2, 7)
+const data = rarely<Uint8Array | null>(
+  5,
+  fc.constant(null),
+  fc.nat({ max: 3 }).map((size) => new TextEncoder().encode('x'.repeat(size))),
+)
+const acl = (chance: number) => rarely<readonly ACL[] | null>(chance, fc.constantFrom(...acls), fc.constant(open))
+
+const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL } = CreateMode
+const sequential = fc.record({
+  path: rarely(10, anyPath(), fc.constantFrom<string | null>('/a/s', '/b/s', '/a/')),
+  data,
+  acl: acl(5),
+  flags: fc.constantFrom(PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL),
+})
+const createAt = (path: string | null) => {
+  // If parents are ephemeral, fewer later steps succeed.
+  const isParent = path !== null && parents.includes(path)
+  const flags = rarely(isParent ? 3 : 40, fc.constant(EPHEMERAL), fc.constant(PERSISTENT))
+  return fc.record({
+    path: fc.constant(path),
+    data,
+    acl: acl(isParent ? 2 : 8),
+    flags: rarely<number>(2, fc.constantFrom(9, -1), flags),
+  })
+}
+const create = rarely(25, sequential, anyPath().chain(createAt))
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+/** For a multi, no requests are drawn that make a real 3.8.0 close the connection, such as one with a null path. */
+const part: fc.Arbitrary<MultiOp> = fc
+  .constantFrom(OpCode.create, OpCode.create, OpCode.delete, OpCode.setData, OpCode.check)
+  .chain((type): fc.Arbitrary<MultiOp> => {
+    const path = rarely(2, fc.constant('/a//x'), goodPath(type === OpCode.delete ? 2 : 40))
+    const at = fc.record({ path, version: rarely(20, version, fc.constant(-1)) })
+    switch (type) {
+      case OpCode.create:
+        return fc.tuple(create, path).map(([request, path]) => ({ type, request: { ...request, path } }))
+      case OpCode.delete:
+      case OpCode.check:
+        return at.map((request) => ({ type, request }))
+      case OpCode.setData:
+        return fc.tuple(at, data).map(([request, data]) => ({ type, request: { ...request, data } }))
+    }
+  })
+
+const plain = <Name extends Op>(op: Name, request: fc.Arbitrary<RequestOf<Name>['request']>) =>
+  request.map((request) => ({ op, request }) as PlainCall)
+const nothing = fc.constant(undefined)
+const read = fc.record({ path: readPath, watch: rarely(40, fc.constant(false), fc.constant(true)) })
+const watches = fc.record({
+  path: readPath,
+  type: fc.constantFrom(...Object.values(WatcherType).slice(0, 3)),
+})
+
+const plainCall = weighted<PlainCall>(
+  [22, plain('create', create)],
+  [6, plain('create2', create)],
+  [
+    2,
+    plain(
+      'createContainer',
+      create.map((request) => ({ ...request, path: container, flags: CreateMode.CONTAINER })),
+    ),
+  ],
+  [14, plain('delete', fc.record({ path: anyPath(4), version }))],
+  [10, plain('setData', fc.record({ path: anyPath(), data, version }))],
+  [12, plain('exists', read)],
+  [10, plain('getData', read)],
+  [5, plain('getChildren', read)],
+  [8, plain('getChildren2', read)],
+  [1, plain('getAllChildrenNumber', fc.record({ path: readPath }))],
+  [1, plain('getEphemerals', fc.record({ prefixPath: fc.constantFrom('/', '/a', '/b/x') }))],
+  [1, plain('whoAmI', nothing)],
+  [2, plain('getACL', fc.record({ path: readPath }))],
+  [3, plain('setACL', fc.record({ path: anyPath(), acl: acl(30), version }))],
+  [2, plain('sync', fc.record({ path: readPath }))],
+  [1, plain('ping', nothing)],
+  [12, plain('multi', upTo([1, 3, 6], part, 1))],
+  [3, plain('checkWatches', watches)],
+  [3, plain('removeWatches', watches)],
+)
+
+const paths = fc.array(goodPath(), { maxLength: 2 })
+/** With the xid of another request, a server would confuse the two (CommitProcessor). */
+const serversCall = weighted<Call>(
+  [2, fc.constantFrom(...containers).map((body) => ({ op: 'servers', opCode: OpCode.deleteContainer, body }))],
+  [7, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body }))],
+  [1, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body, xid: 0 }))],
+)
+const call = weighted<Call>(
+  [89, plainCall],
+  [
+    4,
+    fc.record({
+      op: fc.constant('setWatches' as const),
+      since: fc.constantFrom('beginning' as const, 'connection' as const, 'now' as const),
+      lists: fc.record({ dataWatches: paths, existWatches: paths, childWatches: paths }),
+    }),
+  ],
+  [1, fc.constantFrom(...users).map((user) => ({ op: 'auth', user }))],
+  [
+    3,
+    fc.tuple(plainCall, fc.integer({ min: 1, max: 12 })).map(([call, bytes]): Call => {
+      // A multi that is cut short blocks a real 3.8.0. The reply to a ping has a fixed xid.
+      return call.op === 'multi' || call.op === 'ping' ? call : { op: 'cut', call, bytes }
+    }),
+  ],
+  [2, serversCall],
+  [1, fc.constantFrom(...unknownOpCodes).map((opCode) => ({ op: 'unknown', opCode }))],
+)
+
+/**
+ * Nothing follows some requests. Whether a new ACL applies to the next request depends on timing (PrepRequestProcessor). auth is
+ * answered out of order. An unknown opcode closes the connection, so later requests are lost.
+ */
+const calls = upTo([1, 2, 4, 9], call).map((calls) => {
   const alone = calls.find(({ op }) => op === 'auth' || op === 'unknown')
   const setACL = calls.findIndex(({ op }) => op === 'setACL')
   if (alone !== undefined) return [alone]
   return setACL === -1 ? calls : calls.slice(0, setACL + 1)
-}
+})
 
-function drawCall(random: Random): Call {
-  const what = random.weighted({ plain: 89, setWatches: 4, auth: 1, cut: 3, servers: 2, unknown: 1 })
-  switch (what) {
-    case 'plain':
-      return drawPlainCall(random)
-    case 'setWatches':
-      return { op: what, since: random.pick(['beginning', 'connection', 'now']), lists: drawLists(random) }
-    case 'auth':
-      return { op: what, user: random.pick(users) }
-    case 'servers':
-      return drawServersCall(random)
-    case 'unknown':
-      return { op: what, opCode: random.pick(unknownOpCodes) }
-    case 'cut': {
-      const call = drawPlainCall(random)
-      // A multi that is cut short blocks a real 3.8.0. The reply to a ping has a fixed xid.
-      return call.op === 'multi' || call.op === 'ping' ? call : { op: what, call, bytes: 1 + random.below(12) }
-    }
-  }
-}
+// --- programs -------------------------------------------------------------------------------------------------------
 
-/** With the xid of another request, a server would confuse the two (CommitProcessor). */
-function drawServersCall(random: Random): Call {
-  if (random.percent(20)) return { op: 'servers', opCode: OpCode.deleteContainer, body: random.pick(containers) }
-  const body = random.pick(timeOuts)
-  const call = { op: 'servers', opCode: OpCode.createSession, body } as const
-  return random.percent(90) ? call : { ...call, xid: 0 }
-}
+const at = fc.constantFrom(...places)
+const step = fc
+  .tuple(
+    fc.nat({ max: SESSIONS - 1 }),
+    weighted<Action>(
+      [80, calls.map((calls) => ({ do: 'call', calls }))],
+      [12, at.map((at) => ({ do: 'open', at }))],
+      [4, at.map((at) => ({ do: 'resume', at }))],
+      [2, fc.constant({ do: 'drop' })],
+      [2, fc.constant({ do: 'close' })],
+    ),
+  )
+  .map(([session, action]): Step => ({ session, ...action }))
+type Action = Step extends infer S ? (S extends Step ? Omit<S, 'session'> : never) : never
 
-function drawPlainCall(random: Random): PlainCall {
-  const op = random.weighted({
-    create: 22,
-    create2: 6,
-    createContainer: 2,
-    delete: 14,
-    setData: 10,
-    exists: 12,
-    getData: 10,
-    getChildren: 5,
-    getChildren2: 8,
-    getAllChildrenNumber: 1,
-    getEphemerals: 1,
-    whoAmI: 1,
-    getACL: 2,
-    setACL: 3,
-    sync: 2,
-    ping: 1,
-    multi: 12,
-    checkWatches: 3,
-    removeWatches: 3,
-  })
-  switch (op) {
-    case 'create':
-    case 'create2':
-      return { op, request: drawCreate(random) }
-    case 'createContainer':
-      return { op, request: { ...drawCreate(random), path: container, flags: CreateMode.CONTAINER } }
-    case 'delete':
-      return { op, request: { path: drawPath(random, 4), version: drawVersion(random) } }
-    case 'setData':
-      return { op, request: { path: drawPath(random), data: drawData(random), version: drawVersion(random) } }
-    case 'exists':
-    case 'getData':
-    case 'getChildren':
-    case 'getChildren2':
-      return { op, request: { path: drawReadPath(random), watch: random.percent(60) } }
-    case 'getACL':
-    case 'getAllChildrenNumber':
-      return { op, request: { path: drawReadPath(random) } }
-    case 'getEphemerals':
-      return { op, request: { prefixPath: random.pick(['/', '/a', '/b/x']) } }
-    case 'whoAmI':
-      return { op, request: undefined }
-    case 'setACL':
-      return { op, request: { path: drawPath(random), acl: drawACL(random, 30), version: drawVersion(random) } }
-    case 'sync':
-      return { op, request: { path: drawReadPath(random) } }
-    case 'ping':
-      return { op, request: undefined }
-    case 'multi':
-      return { op, request: [drawPart(random), ...random.list(random.pick([0, 2, 5]), () => drawPart(random))] }
-    case 'checkWatches':
-    case 'removeWatches':
-      return { op, request: { path: drawReadPath(random), type: random.pick(Object.values(WatcherType).slice(0, 3)) } }
-  }
-}
+const plainCreate = (path: string) => ({ path, data: new Uint8Array(), acl: open, flags: PERSISTENT })
 
-function plainCreate(path: string) {
-  return { path, data: new Uint8Array(), acl: open, flags: CreateMode.PERSISTENT }
-}
-
-function drawCreate(random: Random) {
-  const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL } = CreateMode
-  const data = drawData(random)
-  if (random.percent(25)) {
-    const path = random.percent(90) ? random.pick(['/a/s', '/b/s', '/a/']) : drawPath(random)
-    return { path, data, acl: drawACL(random, 5), flags: random.pick([PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL]) }
-  }
-  const path = drawPath(random)
-  // If parents are ephemeral, fewer later steps succeed.
-  const isParent = path !== null && parents.includes(path)
-  const flags = random.percent(isParent ? 3 : 40) ? EPHEMERAL : PERSISTENT
-  return {
-    path,
-    data,
-    acl: drawACL(random, isParent ? 2 : 8),
-    flags: random.percent(98) ? flags : random.pick([9, -1]),
-  }
-}
-
-/** For a multi, no requests are drawn that make a real 3.8.0 close the connection, such as one with a null path. */
-function drawPart(random: Random): MultiOp {
-  const type = random.pick([OpCode.create, OpCode.create, OpCode.delete, OpCode.setData, OpCode.check])
-  const path = random.percent(98) ? drawGoodPath(random, type === OpCode.delete ? 2 : 40) : '/a//x'
-  const version = random.percent(80) ? -1 : drawVersion(random)
-  switch (type) {
-    case OpCode.create:
-      return { type, request: { ...drawCreate(random), path } }
-    case OpCode.delete:
-    case OpCode.check:
-      return { type, request: { path, version } }
-    case OpCode.setData:
-      return { type, request: { path, data: drawData(random), version } }
-  }
-}
-
-function drawLists(random: Random) {
-  const list = () => random.list(2, () => drawGoodPath(random))
-  return { dataWatches: list(), existWatches: list(), childWatches: list() }
-}
-
-function drawPath(random: Random, parentChance?: number): string | null {
-  return random.percent(98) ? drawGoodPath(random, parentChance) : random.pick(badPaths)
-}
-
-/** In reads an empty path means the server's root, which differs between runs. */
-function drawReadPath(random: Random): string | null {
-  const path = random.percent(10) ? '/' : drawPath(random)
-  return path === '' ? '/' : path
-}
-
-function drawGoodPath(random: Random, parentChance = 30): string {
-  if (random.percent(parentChance)) return random.pick(parents)
-  const from = random.weighted({ leaves: 80, numbered: 12, container: 6, root: 2 })
-  return { leaves: random.pick(leaves), numbered: random.pick(numbered), container, root: '/' }[from]
-}
-
-function drawVersion(random: Random): number {
-  return random.pick([-1, -1, -1, -1, -1, 0, 0, 1, 2, 7])
-}
-
-function drawData(random: Random): Uint8Array | null {
-  return random.percent(95) ? new TextEncoder().encode('x'.repeat(random.below(4))) : null
-}
-
-function drawACL(random: Random, chance: number): readonly ACL[] | null {
-  return random.percent(chance) ? random.pick(acls) : open
-}
+/** The first session is open, and the parents exist. Without a bias, most programs are long. */
+export const programs: fc.Arbitrary<Program> = fc
+  .tuple(at, fc.noBias(fc.array(step, { maxLength: MOST_STEPS, size: 'max' })))
+  .map(([at, steps]): Program => [
+    { session: 0, do: 'open', at },
+    { session: 0, do: 'call', calls: parents.map((path) => ({ op: 'create', request: plainCreate(path) })) },
+    ...steps,
+  ])
 
 function int32(value: number): Uint8Array {
   const bytes = Buffer.alloc(4)

@@ -1,7 +1,7 @@
 // One cut: the server of some holders is cut off from the servers that can grant their locks to waiting contenders.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HeldWhile, LossReason } from '@zk/recipes'
-import type { Random } from '../../src/differential/random.ts'
+import type { Random } from '../../src/random.ts'
 import type { Ensemble, EnsembleNode } from '../../src/ensemble/index.ts'
 import { machineTime } from '../../src/history/index.ts'
 import { Contest, whileExpired } from './rivals.ts'

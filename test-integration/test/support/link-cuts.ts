@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Held, Lock, type ZooKeeper } from '@zk/recipes'
 import { Contest, type HolderOptions, type Recipe, type Rivals, whileExpired } from './rivals.ts'
-import type { Random } from '../../src/differential/random.ts'
+import type { Random } from '../../src/random.ts'
 import type { EnsembleNode } from '../../src/ensemble/index.ts'
 import { machineTime } from '../../src/history/index.ts'
 import type { LinkedEnsemble } from '../../src/links/linked-ensemble.ts'

@@ -1,6 +1,6 @@
 // Watchers of a few nodes, of every kind, several of them in one client; they come and go.
 import { KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import type { Random } from '../../src/differential/random.ts'
+import type { Random } from '../../src/random.ts'
 import { StreamLog } from './stream-log.ts'
 
 const kinds = ['data', 'exist', 'children'] as const
