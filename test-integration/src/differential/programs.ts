@@ -4,7 +4,6 @@ import * as fc from 'fast-check'
 import { open, places, settings } from '../scenario/index.ts'
 import type { Call, Op, PlainCall, Program, Step } from './program.ts'
 
-const MOST_STEPS = 300
 const SESSIONS = 4
 
 /** These are rarely deleted, because later steps need them. */
@@ -210,13 +209,14 @@ type Action = Step extends infer S ? (S extends Step ? Omit<S, 'session'> : neve
 const plainCreate = (path: string) => ({ path, data: new Uint8Array(), acl: open, flags: PERSISTENT })
 
 /** The first session is open, and the parents exist. Without a bias, most programs are long. */
-export const programs: fc.Arbitrary<Program> = fc
-  .tuple(at, fc.noBias(fc.array(step, { maxLength: MOST_STEPS, size: 'max' })))
-  .map(([at, steps]): Program => [
-    { session: 0, do: 'open', at },
-    { session: 0, do: 'call', calls: parents.map((path) => ({ op: 'create', request: plainCreate(path) })) },
-    ...steps,
-  ])
+export const programs = (mostSteps = 300): fc.Arbitrary<Program> =>
+  fc
+    .tuple(at, fc.noBias(fc.array(step, { maxLength: mostSteps, size: 'max' })))
+    .map(([at, steps]): Program => [
+      { session: 0, do: 'open', at },
+      { session: 0, do: 'call', calls: parents.map((path) => ({ op: 'create', request: plainCreate(path) })) },
+      ...steps,
+    ])
 
 function int32(value: number): Uint8Array {
   const bytes = Buffer.alloc(4)
