@@ -2,12 +2,10 @@ import type { NodeEvents } from '@zk/client'
 
 /** The events of a persistent watch since the last call, in order; the loop over it ends with the watch. */
 export class StreamLog {
-  /** The watch is over. */
-  readonly ended: Promise<void>
   readonly #notified: string[] = []
 
   constructor(events: NodeEvents) {
-    this.ended = this.#follow(events)
+    void this.#follow(events)
   }
 
   async #follow(events: NodeEvents): Promise<void> {
@@ -18,9 +16,5 @@ export class StreamLog {
 
   take(): string[] {
     return this.#notified.splice(0)
-  }
-
-  get last(): string | undefined {
-    return this.#notified.at(-1)
   }
 }
