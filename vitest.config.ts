@@ -65,7 +65,7 @@ const ALONE = matching(
 
 /** They take a minute or more, and begin first. Their size, by which vitest orders files it does not know, does not show it. */
 const LONG = matching(
-  ['contention', 'differential', 'ensemble-health', 'foreign/mirror', 'foreign/mixed', 'shared-paths'].map(
+  ['differential', 'ensemble-health', 'foreign/mirror', 'foreign/mixed', 'security', 'touches'].map(
     (name) => `test-integration/test/${name}.test.ts`,
   ),
 )

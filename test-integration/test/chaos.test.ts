@@ -6,7 +6,7 @@ import { describe, holds } from '../src/chaos/report.ts'
 import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 
-const SECONDS = Number(process.env['ZK_CHAOS_SECONDS'] ?? 20)
+const SECONDS = Number(process.env['ZK_CHAOS_SECONDS'] ?? 30)
 const SEED = Number(process.env['ZK_CHAOS_SEED'] ?? Date.now() % 1_000_000)
 
 describeEnsemble('All recipes in chaos', () => {

@@ -33,10 +33,6 @@ describeEnsemble('Ten candidates whose leader is killed -9 again and again', (en
       path: '/election/leader',
       log,
       name,
-      contenders: 1,
-      clients: 1,
-      turns: 0,
-      turn: 0,
       sessionTimeout: SESSION_TIMEOUT,
     }
     workers.set(name, startWorker('candidate', settings))

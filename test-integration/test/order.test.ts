@@ -1,7 +1,7 @@
 // What other clients' changes guarantee to a reader of real servers: the recipes rest on it, and no single session shows it.
 import { expect, test } from 'vitest'
-import type { ZooKeeper } from '@zk/client'
-import { newChroot, newClient, refusal } from './support/clients.ts'
+import { type Acquirable, type Held, Lock, MultiLock, Semaphore, type ZooKeeper } from '@zk/recipes'
+import { caughtUp, newChroot, newClient, refusal } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 
 const text = (data: Uint8Array): string => new TextDecoder().decode(data)
@@ -44,6 +44,22 @@ describeEnsemble('The order of reads, events and changes of other clients', (ens
         expect(notified).toBe(shown)
       }
       await writing
+    }
+  })
+
+  test.each<[string, (zk: ZooKeeper) => Pick<Acquirable<Held>, 'acquire'>]>([
+    ['Lock', (zk) => new Lock(zk, '/new')],
+    ['MultiLock', (zk) => new MultiLock(zk, ['/new', '/other'])],
+    ['Semaphore', (zk) => new Semaphore(zk, '/new', { permits: 2 })],
+  ])('%s.acquire has the czxid of its nodes as its token, on a new path and on an old one', async (_, recipe) => {
+    const chroot = await newChroot(ensemble)
+    const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
+    const acquirable = recipe(zk)
+    for (let turn = 0; turn < 2; turn++) {
+      const held = await acquirable.acquire()
+      await caughtUp(other)
+      for (const path of held.paths) expect((await other.exists(path))?.czxid).toBe(held.fencingToken)
+      await held.release()
     }
   })
 })

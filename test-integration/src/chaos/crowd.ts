@@ -142,15 +142,7 @@ export class Crowd {
     const name = `${slot}.${generation}`
     const settings = { connectString, path, log, heldWhile, turn, name, sessionTimeout }
     const traffic = addAuthEvery === undefined ? {} : { addAuthEvery }
-    const worker = startWorker('chaos', {
-      ...settings,
-      ...traffic,
-      slot,
-      generation,
-      contenders: 2,
-      clients: 1,
-      turns: Infinity,
-    })
+    const worker = startWorker('chaos', { ...settings, ...traffic, slot, generation })
     void worker.exited.then((code) => {
       if (code !== 0 && code !== null) this.failures.push(`process ${name} ended with ${code}`)
     })

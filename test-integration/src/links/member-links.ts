@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '../ensemble/free-ports.ts'
-import { Gate } from '../proxy/gate.ts'
+import { Gate } from '../gate.ts'
 
 /** A node of an ensemble, or its number. */
 export interface Member {

@@ -7,7 +7,16 @@ import { RECIPES } from '../chaos/recipes/index.ts'
 import { append, type Note } from '../history/index.ts'
 import { readSettings } from './settings.ts'
 
-const { connectString, sessionTimeout, path, log, name, turn, heldWhile = 'confirmed', ...settings } = readSettings()
+const {
+  connectString,
+  sessionTimeout,
+  path,
+  log,
+  name,
+  turn = 0,
+  heldWhile = 'confirmed',
+  ...settings
+} = readSettings()
 const { slot = 0, generation = 0, addAuthEvery } = settings
 const contenders = new Map<string, TakeTurn>()
 /** Those that have not ended a turn since the last order. */

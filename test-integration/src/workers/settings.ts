@@ -7,17 +7,10 @@ export interface WorkerSettings {
   /** The file of the history log (for `chaos`, its folder). */
   readonly log: string
   readonly name: string
-  /** The number of contenders in this process. They share its clients evenly. */
-  readonly contenders: number
-  readonly clients: number
-  /** The number of turns of each contender. */
-  readonly turns: number
-  /** The longest turn, in ms. Each turn has a random length from 0 to this. */
-  readonly turn: number
   readonly sessionTimeout: number
+  /** The longest usual turn, in ms. @default 0 */
+  readonly turn?: number
   readonly heldWhile?: HeldWhile
-  /** How many permits a semaphore has. */
-  readonly permits?: number
   /** The time between two calls of `addAuth` with the same credential, in ms. @default none */
   readonly addAuthEvery?: number
   /** The place of a process in a crowd, and how many were there before it. */

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { WorkerSettings } from './settings.ts'
 
-export type WorkerProgram = 'lock' | 'shared-lock' | 'semaphore' | 'candidate' | 'chaos' | 'staller'
+export type WorkerProgram = 'candidate' | 'chaos' | 'staller'
 
 export interface Worker {
   readonly name: string

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { connect, KeeperError, type ConnectOptions, type ZooKeeper } from '@zk/client'
 import type { Ensemble, EnsembleNode } from '../../src/ensemble/index.ts'
-import { Proxy } from '../../src/proxy/index.ts'
+import { Proxy } from '../../src/proxy.ts'
 
 /** A node of the ensemble, or a proxy in front of one. */
 export interface Server {
@@ -46,14 +46,6 @@ export async function newChroot(ensemble: Ensemble): Promise<string> {
   await using zk = await connect(ensemble.connectString, { sessionTimeout: 4_000, connectTimeout: 10_000 })
   const { path } = await zk.create(`/test-${randomUUID()}`)
   return path
-}
-
-/** The node the client is connected to. */
-export function nodeOf(ensemble: Ensemble, zk: ZooKeeper): EnsembleNode {
-  const server = zk.session.connection?.server
-  const node = ensemble.nodes.find(({ address }) => address === server)
-  if (node === undefined) throw new Error(`no node of the ensemble is ${server ?? 'connected'}`)
-  return node
 }
 
 /** When it resolves, the client reads, and has been notified of, every change that was committed before the call. */

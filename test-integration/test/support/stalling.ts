@@ -20,16 +20,12 @@ export interface Plan {
 export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Promise<Sample[]> {
   const connectString = ensemble.connectString + (await newChroot(ensemble))
   await using other = await connect(connectString, { sessionTimeout: 20 * ensemble.description.tickTime })
-  const workers = plans.map(({ sessionTimeout, stalls }, index) =>
+  const workers = plans.map(({ sessionTimeout }, index) =>
     startWorker('staller', {
       connectString,
       path: '',
       log: '',
       name: `process ${index}`,
-      contenders: locks.length,
-      clients: 1,
-      turns: stalls.length,
-      turn: 0,
       sessionTimeout,
     }),
   )

@@ -55,7 +55,7 @@ describe.each([2, 50, 500])('Among %i waiters', (waiters) => {
     return { scene, all }
   }
 
-  test(`Semaphore hands over among ${waiters} waiters at the same cost, with one event for a release`, async () => {
+  test(`Semaphore hands over among ${waiters} waiters at the same cost, with one event for a release (P14)`, async () => {
     const { scene, all } = await crowd()
     for (let turn = 0; turn < 3; turn++) {
       const [oldest] = heldOf(all)

@@ -23,7 +23,7 @@ async function idle(permits: number, count: number) {
 }
 
 describe.each([1, 2, 3])('Semaphore with %i permits', (permits) => {
-  test('Semaphore grants as many as there are permits, in the order of asking', async () => {
+  test('Semaphore grants as many as there are permits, in the order of asking (P01)', async () => {
     const { scene, all } = await crowd(permits, 6)
     expect(heldOf(all)).toEqual([0, 1, 2].slice(0, permits))
     for (let next = permits; next < all.length; next++) {

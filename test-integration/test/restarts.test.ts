@@ -1,19 +1,22 @@
+// All servers stop or die, one by one or at once: what only their own logs and elections can show.
+import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../src/ensemble/index.ts'
-import { newClient } from './support/clients.ts'
+import { caughtUp, newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { Journal } from './support/journal.ts'
 import { Load } from './support/load.ts'
+import { noteOddities, WatchLog } from './support/watch-log.ts'
 
 /** More replies than requests were in flight when a server went down. */
 const UNDER_WAY = 500
 /** In ms. Shorter than an election, so that some writes time out before they are sent. */
 const SHORT = 200
 
-describeEnsemble('a rolling restart', (ensemble) => {
+describeEnsemble('Servers that restart', (ensemble) => {
   afterEach(() => ensemble.mend())
 
-  test('ZooKeeper settles every call of three clients correctly while all servers are restarted one by one (S02, S08, S09)', async () => {
+  test('ZooKeeper settles every call of three clients correctly while all servers restart one by one (S02, S08, S09)', async () => {
     const sessionTimeout = 20 * ensemble.description.tickTime
     const clients = await Promise.all(
       ensemble.nodes.map(async (at) => {
@@ -39,9 +42,10 @@ describeEnsemble('a rolling restart', (ensemble) => {
     }
 
     await goOn()
-    // The leader last, as is usual: one election instead of two or three.
-    for (const node of [...(await ensemble.followers()), await ensemble.leader()]) {
-      await node.stop()
+    // The leader last, as is usual: one election instead of two or three. It dies at once, and takes with it what it has not sent.
+    const leader = await ensemble.leader()
+    for (const node of [...(await ensemble.followers()), leader]) {
+      await (node === leader ? node.kill() : node.stop())
       await goOn()
       await node.start()
       await ensemble.healed()
@@ -61,5 +65,34 @@ describeEnsemble('a rolling restart', (ensemble) => {
     expect(complaints()).toEqual([])
     const notDone = clients.reduce((sum, { journal }) => sum + journal.count('not done'), 0)
     expect(notDone, 'nothing ended before it was sent').toBeGreaterThan(0)
+  })
+
+  test('Session outlives all servers being down for less than its timeout, with its nodes and watches (S03)', async () => {
+    const chroot = await newChroot(ensemble)
+    const zk = await newClient(ensemble, { chroot, sessionTimeout: 10_000 })
+    const { session } = zk
+    const log = new WatchLog()
+    const anomalies = noteOddities()
+    await zk.create('/node', 'before')
+    const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+    log.note(await zk.existsAndWatch('/missing'))
+    log.note(await zk.getDataAndWatch('/node'))
+    const lost = once(session.connection!.signal, 'abort')
+    await Promise.all(ensemble.nodes.map((node) => node.kill()))
+    await lost
+    const unsent = [zk.getData('/node'), zk.create('/unsent'), zk.exists('/unsent')] as const
+    await Promise.all(ensemble.nodes.map((node) => node.start()))
+    const [read, created, exists] = await Promise.all(unsent)
+    expect(read.stat.version).toBe(0)
+    expect(exists).toEqual(created.stat)
+    expect(zk.session).toBe(session)
+    expect(await zk.exists('/ephemeral')).toEqual(stat)
+
+    const other = await newClient(ensemble, { chroot })
+    await other.create('/missing')
+    await other.setData('/node', 'changed')
+    await caughtUp(zk)
+    expect(log.take()).toEqual(['NodeCreated /missing', 'NodeDataChanged /node'])
+    expect(anomalies).toEqual([])
   })
 })

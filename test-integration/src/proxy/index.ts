@@ -1,2 +1,0 @@
-export { OpCode } from '@zk/wire'
-export { Proxy, type Traffic } from './proxy.ts'
