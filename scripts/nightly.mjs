@@ -29,6 +29,7 @@ const parts = {
   ),
   leaks: tests({ LEAK_REQUESTS: '100000', ZK_CYCLES: '100000' }, UNIT, 'packages/client/test/leaks', 'cycles'),
   programs: tests({ ZK_PROGRAMS: '500' }, REAL, 'test-integration/test/differential'),
+  foreign: tests({ ZK_FOREIGN: 'everywhere' }, REAL, 'test-integration/test/foreign'),
   leases: tests({ ZK_LEASE_CUTS: '100', ZK_LINK_CUTS: '300' }, ALONE, 'test-integration/test/lease'),
   chaos: tests({ ZK_CHAOS_SECONDS: '3600' }, ALONE, 'test-integration/test/chaos.test.ts'),
   ...Object.fromEntries(

@@ -2,7 +2,7 @@
 import { Barrier, type BarrierEntry, connect, Counter, DoubleBarrier } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
-import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
+import { describeForeign, type Tests, type World } from './world.ts'
 
 /** Changes of each client. */
 const CHANGES = 100
@@ -93,6 +93,4 @@ const anywhere: Tests<World> = (world) => {
   })
 }
 
-const atTestEnsemble: Tests<TestWorld> = () => {}
-
-describeForeign('Counter and barriers beside Curator', anywhere, atTestEnsemble)
+describeForeign('Counter and barriers beside Curator', 'real servers', { anywhere })

@@ -287,4 +287,4 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('Curator', anywhere, atTestEnsemble)
+describeForeign('Curator', 'a TestEnsemble', { anywhere, atTestEnsemble })

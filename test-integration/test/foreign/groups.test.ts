@@ -197,4 +197,4 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('Groups beside Curator', anywhere, atTestEnsemble)
+describeForeign('Groups beside Curator', 'real servers', { anywhere, atTestEnsemble })

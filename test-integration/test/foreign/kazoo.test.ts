@@ -280,4 +280,4 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('kazoo', anywhere, atTestEnsemble)
+describeForeign('kazoo', 'a TestEnsemble', { anywhere, atTestEnsemble })

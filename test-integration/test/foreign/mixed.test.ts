@@ -148,7 +148,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('Clients of three languages', anywhere, atTestEnsemble)
+describeForeign('Clients of three languages', 'real servers', { anywhere, atTestEnsemble })
 
 /** Two contenders of each language, and a function to call when one of ours has had this many turns. */
 async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: number) => Promise<void>): Promise<void> {

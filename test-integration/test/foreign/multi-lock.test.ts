@@ -4,7 +4,7 @@ import { type Acquirable, type Held, Lock, MultiLock } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
 import { machineTime, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
-import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
+import { connected, describeForeign, type Tests, type World } from './world.ts'
 
 const TURNS = 15
 /** Every failover counts, in ms: a hold that is lost, and a session that is found again. */
@@ -72,6 +72,4 @@ const anywhere: Tests<World> = (world) => {
   )
 }
 
-const atTestEnsemble: Tests<TestWorld> = () => {}
-
-describeForeign('MultiLock beside Curator', anywhere, atTestEnsemble)
+describeForeign('MultiLock beside Curator', 'real servers', { anywhere })

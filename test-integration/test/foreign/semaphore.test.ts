@@ -140,4 +140,4 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('Semaphore beside Curator', anywhere, atTestEnsemble)
+describeForeign('Semaphore beside Curator', 'real servers', { anywhere, atTestEnsemble })

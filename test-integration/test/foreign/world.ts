@@ -27,9 +27,20 @@ export interface TestWorld extends World {
 
 export type Tests<W> = (world: () => Promise<W>) => void
 
-/** Tests with foreign clients: at real servers and at those of @zk/testing, or at the latter only. */
-export function describeForeign(name: string, anywhere: Tests<World>, atTestEnsemble: Tests<TestWorld>): void {
+/** Which servers. */
+type Place = 'real servers' | 'a TestEnsemble'
+
+/**
+ * Tests with foreign clients. Those of `anywhere` run in one place: foreign clients alone show how a TestEnsemble serves them, and
+ * our recipes beside them meet real servers. The other place is a control, which ZK_FOREIGN=everywhere adds (`pnpm nightly foreign`).
+ */
+export function describeForeign(
+  name: string,
+  place: Place,
+  { anywhere, atTestEnsemble }: { readonly anywhere: Tests<World>; readonly atTestEnsemble?: Tests<TestWorld> },
+): void {
   const description = shared?.description
+  const isPlayed = (where: Place) => where === place || process.env['ZK_FOREIGN'] === 'everywhere'
   // Elsewhere a container's host network is that of a virtual machine, which does not reach our loopback address.
   const isEngineHere = process.platform === 'linux' && description?.host === '127.0.0.1'
   describe.skipIf(!isEngineHere)(name, () => {
@@ -39,18 +50,18 @@ export function describeForeign(name: string, anywhere: Tests<World>, atTestEnse
     })
     afterAll(() => clients[Symbol.asyncDispose]())
 
-    describe('at servers in containers', () => {
-      anywhere(() => begin(realServers(Ensemble.attach(description!)), clients))
-    })
-
+    if (isPlayed('real servers')) {
+      describe('at real servers', () => anywhere(() => begin(realServers(Ensemble.attach(description!)), clients)))
+    }
+    if (!isPlayed('a TestEnsemble') && atTestEnsemble === undefined) return
     describe('at a TestEnsemble', () => {
       let ensemble: TestEnsemble
       beforeAll(async () => {
         ensemble = await TestEnsemble.start({ tickTime: 500, syncLimit: 4 })
       })
       afterAll(() => ensemble.close())
-      anywhere(() => begin(testServers(ensemble), clients))
-      atTestEnsemble(async () => ({ ...(await begin(testServers(ensemble), clients)), ensemble }))
+      if (isPlayed('a TestEnsemble')) anywhere(() => begin(testServers(ensemble), clients))
+      atTestEnsemble?.(async () => ({ ...(await begin(testServers(ensemble), clients)), ensemble }))
     })
   })
 }

@@ -180,7 +180,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
   })
 }
 
-describeForeign('zkCli', anywhere, atTestEnsemble)
+describeForeign('zkCli', 'a TestEnsemble', { anywhere, atTestEnsemble })
 
 /** A node's Stat as zkCli prints it. */
 async function printed(zk: ZooKeeper, path: string): Promise<readonly string[]> {
