@@ -8,7 +8,7 @@ describeScenarios('pipelining', {
       const a = await s.open({ at })
       const path = `/${at}`
       const calls = [a.create(path)]
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < 3; i++) {
         calls.push(a.setData(path, `${i}`), a.getData(path), a.setData(path, '', i), a.exists(`${path}/none`))
         calls.push(a.create(`${path}/s`, { flags: CreateMode.PERSISTENT_SEQUENTIAL }), a.getChildren2(path))
       }

@@ -20,35 +20,35 @@ const changes = {
   },
 } as const
 
-const lists = ['dataWatches', 'existWatches', 'childWatches'] as const
+const lists = { dataWatches: ['/data'], existWatches: ['/exist'], childWatches: ['/child'] } as const
+const paths = Object.values(lists).flat()
 
 describeScenarios('setWatches', {
   ...Object.fromEntries(
     Object.entries(changes).map(([name, change]) => [
       `setWatches delivers what was missed, or sets the watch again: ${name}`,
       async (s: Scenario) => {
-        for (const list of lists) {
-          const path = `/${list}`
-          const a = await s.open()
-          await a.create(path)
-          const b = await s.open({ at: 'follower' })
-          await b.sync()
-          await b.getData(path)
-          await b.drop()
-          await change(a, path)
-          const again = await s.resume(b, { at: 'follower' })
-          await again.sync()
-          await again.setWatches({ [list]: [path] }, b.lastZxid)
+        const a = await s.open()
+        for (const path of paths) await a.create(path)
+        const b = await s.open({ at: 'follower' })
+        await b.sync()
+        await b.drop()
+        for (const path of paths) await change(a, path)
+        const again = await s.resume(b, { at: 'follower' })
+        await again.sync()
+        await again.setWatches(lists, b.lastZxid)
+        for (const path of paths) {
           for (const type of [WatcherType.Data, WatcherType.Children]) await again.checkWatches(path, type)
-          await s.settle()
+        }
+        await s.settle()
+        for (const path of paths) {
           await a.setData(path, 'later')
           await a.create(`${path}/later`)
           await a.create(path)
-          await s.settle()
-          await a.close()
-          await again.close()
-          await s.settle()
         }
+        await s.settle()
+        await a.close()
+        await again.close()
       },
     ]),
   ),

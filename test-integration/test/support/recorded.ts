@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 /** Before the title of each scenario. No line of a transcript begins like this. */
 const TITLE = '## '
 const PHASE = '---'
+/** The end of a session, and of its connection behind that. */
+const CLOSED = /^((\w+): closeSession -> Ok z\d+)\n\2: (closed by the server)$/gm
 
 const INTRODUCTION = `What servers answered in these scenarios, recorded from Debian's 3.8.0: do not edit.
 UPDATE_TRANSCRIPTS=1 records it again.
@@ -50,10 +52,11 @@ export class Recorded {
   }
 }
 
-/** One text for a transcript. A line that is repeated is shown once, with the number of times. */
+/** One text for a transcript. A line that is repeated is shown once, with the number of times; a session ends in one line. */
 export function shorten(transcript: readonly string[]): string {
   const shown: { readonly line: string; times: number }[] = []
-  for (const line of transcript.join(`\n${PHASE}\n`).trim().split('\n')) {
+  const lines = transcript.join(`\n${PHASE}\n`).trim().replaceAll(CLOSED, '$1, $3')
+  for (const line of lines.split('\n')) {
     const last = shown.at(-1)
     if (last?.line === line) last.times++
     else shown.push({ line, times: 1 })
