@@ -19,6 +19,7 @@ const simulate = (recipe) => program('simulator/dist/commands/main.js', '--seeds
 const parts = {
   pairs: tests({ ZK_PAIRS: 'all' }, UNIT, 'packages/client/test/pairs'),
   stories: tests({ ZK_STORY_PAIRS: '5000' }, UNIT, 'simulator/test/pairs'),
+  sweeps: tests({ ZK_SWEEPS: 'all' }, UNIT, 'packages/client/test/watching/removals', 'packages/recipes/test'),
   fuzz: tests({ ZK_FUZZ_BYTES: '100000000' }, UNIT, 'packages/client/test/fuzz'),
   watches: tests({ ZK_WATCH_SEEDS: '10000' }, UNIT, 'packages/client/test/watching/shared-paths'),
   lists: tests(

@@ -14,7 +14,7 @@ test('README shows the example that runs here', () => {
   expect(shown[0]).toBe(ran)
 })
 
-// It runs in front of a real server, in test-integration/.
+// examples/test/wire-proxy.test.ts runs it.
 test('README shows the proxy of the examples', () => {
   const [, code] = sourceOf('../../../examples/src/wire-proxy.ts').split(/^(?:\/\/.*\n)+/)
   expect(shown[1]).toBe(code)

@@ -22,7 +22,7 @@ import { simulate } from '../../src/simulate.ts'
 import { Draft } from '../support/history.ts'
 
 const stepped = workloadNames.filter((recipe) => 'steps' in draw({ seed: 1, recipe }).clients[0]!)
-const SEEDS = 60
+const SEEDS = 30
 const TIMEOUT = 120_000
 
 const idsOf = (check: Check, played: Played) => check(played).map(({ invariant }) => invariant)

@@ -14,7 +14,7 @@ import { describeEvent } from '../watching/watching.ts'
 const PATH = '/n'
 
 /** One pair in so many is played. Another part of them with each beginning. */
-const ONE_IN = process.env['ZK_PAIRS'] === 'all' ? 1 : 6
+const ONE_IN = process.env['ZK_PAIRS'] === 'all' ? 1 : 12
 /** More than a round trip, in ms: it takes 2 at most. */
 const ROUND = 10
 /** More than a reconnection, in ms. */

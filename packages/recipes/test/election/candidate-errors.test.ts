@@ -8,7 +8,7 @@ import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
 const PATH = '/elections/report'
-const TURNS = 4
+const TURNS = 3
 /** In ms: sessions have expired by then. */
 const TURN = 45_000
 

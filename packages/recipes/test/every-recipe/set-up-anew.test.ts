@@ -6,7 +6,7 @@ import { Group, Mirror } from '../../src/index.ts'
 
 /** A server with these settings. Whatever the data, its transactions have the same zxids. */
 async function serverWith(data: string): Promise<TestServer> {
-  const server = await TestServer.start()
+  const server = await TestServer.start({ tickTime: 500 })
   await using zk = await connect(server.connectString)
   for (const path of ['/settings', '/settings/a', `/settings/${data}`, '/workers', '/workers/one'])
     await zk.create(path, data)
@@ -16,7 +16,7 @@ async function serverWith(data: string): Promise<TestServer> {
 test('Mirror and Group.members show the nodes of an ensemble that was set up anew, although their zxids are the same', async () => {
   await using before = await serverWith('old')
   await using after = await serverWith('new')
-  await using zk = await connect(before.connectString)
+  await using zk = await connect(before.connectString, { sessionTimeout: 1_000 })
   await using mirror = await Mirror.open(zk, '/settings')
   const told = new Map<string, string>()
   let whole = 0

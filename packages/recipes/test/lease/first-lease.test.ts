@@ -149,8 +149,8 @@ describe('Lock.acquire', () => {
       // Timers go by whole ms.
       const delay = Math.ceil(options.followerRelayDelay ?? T / 3)
       let pauses = 0
-      for (let latency = 100; latency < T / 2; latency += 300) {
-        for (let longer = 0; longer < T / 3; longer += 330) {
+      for (let latency = 100; latency < T / 2; latency += 600) {
+        for (let longer = 0; longer < T / 3; longer += 610) {
           const { scene, zk } = await idle(T, longer)
           const { connection } = zk.session
           scene.network.latency = () => latency

@@ -5,10 +5,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type HeldWhile, LeaderElection, Lock, op, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { outcome, SeededRandom } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
+import { isWholeSweep } from '../support/sweeps.ts'
 
 // Hundreds of histories.
 const PATH = '/locks/report'
 const T = 4_000
+/** Histories with each cut. */
+const CUTS = isWholeSweep ? 300 : 40
 
 async function connected(seed = 1, timeout = T) {
   const scene = new Scene({ members: 3, seed })
@@ -188,7 +191,7 @@ describe('Held over a server that is cut off', () => {
     ['a follower cut off from its leader', 'follower', 4_000, 'L31'],
     ['a leader cut off with a minority', 'leader', 1_500, 'L32'],
   ] as const)('Held over %s (%s, T = %i) is over before another is granted (%s)', async (_, cut, timeout, __) => {
-    expect(await overlapping(cut, 'confirmed', timeout, 100)).toEqual([])
+    expect(await overlapping(cut, 'confirmed', timeout, CUTS)).toEqual([])
   })
 
   test.each([

@@ -6,8 +6,9 @@ import { candidate, exclusive, reader, writer } from '../../src/queue/roles.ts'
 import { giveOrder, bySequence } from '../../src/queue/sequences.ts'
 import { pick, SeededRandom } from '../../../client/test/support/random.ts'
 import { listOf } from '../support/lists.ts'
+import { isWholeSweep } from '../support/sweeps.ts'
 
-const LISTS = 3_000
+const LISTS = isWholeSweep ? 3_000 : 600
 const UUID = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
 
 const successor: Kind = { name: 'after', marker: 'after-' }

@@ -203,9 +203,9 @@ export const everyRecipe: Readonly<Record<string, Recipe>> = {
   },
 }
 
-const STRIDES: Readonly<Record<string, number>> = { Lock: 1, MultiLock: 3, Semaphore: 3 }
+const STRIDES: Readonly<Record<string, number>> = { Lock: 2, MultiLock: 3, Semaphore: 3 }
 
-/** For `atEveryMoment`: every hop of `Lock`. The other recipes with a queue are the same beneath. */
+/** For `atEveryMoment`: most hops of `Lock`. The other recipes with a queue are the same beneath. */
 export const strideOf = (name: string) => ({ stride: STRIDES[name.split('.')[0]!] ?? 4 })
 
 export interface CallOptions {
