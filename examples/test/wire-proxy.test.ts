@@ -1,4 +1,4 @@
-// The proxy in front of a server of @zk/testing. (test-integration has it in front of a real one.)
+// The proxy in front of a server of @zk/testing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'

@@ -13,29 +13,6 @@ describe('four-letter words', () => {
     expect(parseSrvr(text)).toEqual({ mode: 'leader', epoch: 3n, zxid: 0x30000000an })
   })
 
-  test('parseSrvr recognizes a read-only node', () => {
-    expect(parseSrvr('Zxid: 0x0\nMode: read-only\n')?.mode).toBe('read-only')
-  })
-
-  test('parseMntr keeps values that are not numbers', () => {
-    const text = 'zk_version\t3.8.0-x, built on y\nzk_server_state\tleader\nzk_watch_count\t7\n'
-    expect(parseMntr(text)).toEqual(
-      new Map([
-        ['zk_version', '3.8.0-x, built on y'],
-        ['zk_server_state', 'leader'],
-        ['zk_watch_count', '7'],
-      ]),
-    )
-  })
-
-  test('parseWchs reads its three numbers', () => {
-    expect(parseWchs('2 connections watching 3 paths\nTotal watches:4\n')).toEqual({
-      connections: 2,
-      paths: 3,
-      watches: 4,
-    })
-  })
-
   test('parseCons reads sessions, and connections that have none', () => {
     const text =
       ' /172.17.0.1:51332[1](queued=0,recved=3,sent=3,sid=0x300001,lop=PING,to=8000)\n /0:0:0:0:0:0:0:1:40[0](queued=0,recved=1,sent=0)\n\n'

@@ -119,7 +119,7 @@ describe('MemberLinks', () => {
     expect(there.received).toBe('last words')
   })
 
-  test('MemberLinks.cut ends the connections of the two, with what was kept, and new ones until join', async () => {
+  test('MemberLinks.cut ends the connections of the two, with what was kept, and new ones until it is mended', async () => {
     const links = await startLinks()
     const server = await listen(links, two)
     const { near, far } = connectTo(server)
@@ -131,8 +131,7 @@ describe('MemberLinks', () => {
     expect(there.received).toBe('')
     const refused = dial({ port: (server.address() as AddressInfo).port, localAddress: addresses[0]! })
     await new End(refused).ends()
-    links.join(one, two)
-    links.release(one, two)
+    links.mend()
     const again = connectTo(server)
     again.near.socket.write('back')
     await (await again.far).receives('back')

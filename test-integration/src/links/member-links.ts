@@ -84,7 +84,7 @@ export class MemberLinks implements AsyncDisposable {
     for (const connection of this.#connections) connection.gate(from.id, to.id)?.open()
   }
 
-  /** Resets the connections between the two members, and every new one, until `join`. Held bytes are lost. */
+  /** Resets the connections between the two members, and every new one, until `mend`. Held bytes are lost. */
   cut(one: Member, other: Member): void {
     this.#cut.add(way(one.id, other.id)).add(way(other.id, one.id))
     for (const connection of this.#connections) {
@@ -92,13 +92,7 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** Accepts new connections between the two members again. */
-  join(one: Member, other: Member): void {
-    this.#cut.delete(way(one.id, other.id))
-    this.#cut.delete(way(other.id, one.id))
-  }
-
-  /** Releases every direction and joins every link. */
+  /** Releases every direction, and accepts new connections between all members again. */
   mend(): void {
     this.#held.clear()
     this.#cut.clear()
