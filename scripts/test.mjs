@@ -53,13 +53,15 @@ process.exitCode = totals.failed > 0 || vitestRan === 0 || (ci && totals.skipped
 
 async function runEverything() {
   const computing = [
-    inTurn([() => tests('unit*', { isUrgent: !docker }), () => tests('packages', { isUrgent: !docker })]),
+    tests('unit*', { isUrgent: !docker }),
+    // The models come last: each of them is one process, and leaves the other core to the last unit tests.
     inTurn([
       ...Object.entries(checks).map(
         ([name, command]) =>
           () =>
             check(name, command),
       ),
+      () => tests('packages', { isUrgent: !docker }),
       checkModels,
     ]),
   ]
