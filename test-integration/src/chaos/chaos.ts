@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, type HeldWhile, type ZooKeeper } from '@zk/recipes'
+import { connect, type ZooKeeper } from '@zk/recipes'
 import { Random } from '../random.ts'
 import { type Ensemble, parseMntr, until } from '../ensemble/index.ts'
 import { append, machineTime, type Note, readLog } from '../history/index.ts'
@@ -16,8 +16,6 @@ import { harmServers, pause, type ServerFault, type OnFault } from './server-fau
 export interface ChaosOptions {
   readonly seconds: number
   readonly seed: number
-  /** @default 'confirmed' */
-  readonly heldWhile?: HeldWhile
   readonly onFault?: OnFault
 }
 
@@ -43,7 +41,7 @@ const END = 90_000
 
 export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Promise<ChaosReport> {
   const { ensemble } = linked
-  const { seconds, seed, heldWhile = 'confirmed', onFault = () => {} } = options
+  const { seconds, seed, onFault = () => {} } = options
   const { tickTime } = ensemble.description
   const { connectString } = ensemble
   const log = mkdtempSync(join(tmpdir(), 'zk-chaos-'))
@@ -54,10 +52,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   })
   // Two random streams: the schedule of each does not depend on the other.
   const random = { servers: new Random(seed), clients: new Random(seed + 1) }
-  const crowd = new Crowd(
-    { connectString, path, log, heldWhile, processes: 6, sessionTimeout, turn: 200 },
-    random.clients,
-  )
+  const crowd = new Crowd({ connectString, path, log, processes: 6, sessionTimeout, turn: 200 }, random.clients)
   const faults: (ServerFault | ClientFault)[] = []
   const recovered: number[] = []
   const stuck: string[] = []

@@ -1,6 +1,5 @@
 // The contending processes. They are started, stopped for a while, killed and replaced.
 import { join } from 'node:path'
-import type { HeldWhile } from '@zk/recipes'
 import type { Random } from '../random.ts'
 import { readLatest } from '../history/index.ts'
 import { startWorker, type Worker } from '../workers/start.ts'
@@ -20,7 +19,6 @@ export interface CrowdOptions {
   readonly path: string
   /** The folder of the history. */
   readonly log: string
-  readonly heldWhile: HeldWhile
   readonly processes: number
   readonly sessionTimeout: Range
   /** The longest usual turn, in ms. */
@@ -138,9 +136,9 @@ export class Crowd {
     // About half of the processes send packets that do not touch the session.
     const between = ADD_AUTH.least + this.#random.below(ADD_AUTH.most - ADD_AUTH.least + 1)
     const addAuthEvery = this.#random.percent(50) ? between : undefined
-    const { connectString, path, log, heldWhile, turn } = this.#options
+    const { connectString, path, log, turn } = this.#options
     const name = `${slot}.${generation}`
-    const settings = { connectString, path, log, heldWhile, turn, name, sessionTimeout }
+    const settings = { connectString, path, log, turn, name, sessionTimeout }
     const traffic = addAuthEvery === undefined ? {} : { addAuthEvery }
     const worker = startWorker('chaos', { ...settings, ...traffic, slot, generation })
     void worker.exited.then((code) => {

@@ -2,10 +2,8 @@
 //
 //     pnpm chaos --seconds 600 --seed 7
 //
-// It starts its own ensemble of three real servers in containers. `--held-while sessionAlive` shows what this finds
-// with a weaker rule for being held.
+// It starts its own ensemble of three real servers in containers.
 import { parseArgs } from 'node:util'
-import type { HeldWhile } from '@zk/recipes'
 import { machineTime } from '../history/index.ts'
 import { LinkedEnsemble } from '../links/linked-ensemble.ts'
 import { chaos } from './chaos.ts'
@@ -15,7 +13,6 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    'held-while': { type: 'string', default: 'confirmed' },
   },
 })
 const seconds = numberOf('seconds')
@@ -26,7 +23,7 @@ const startedAt = machineTime()
 console.log(`chaos for ${seconds} s, seed ${seed}, on ${linked.ensemble.connectString}`)
 const print = (what: string) =>
   console.log(`${((machineTime() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${what}`)
-const report = await chaos(linked, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, onFault: print })
+const report = await chaos(linked, { seconds, seed, onFault: print })
 console.log(describe(report))
 if (!holds(report)) process.exitCode = 1
 

@@ -1,5 +1,5 @@
 // What a recipe of the chaos is: what each process does with it, and how the log of all processes is judged.
-import type { HeldWhile, ZooKeeper } from '@zk/recipes'
+import type { ZooKeeper } from '@zk/recipes'
 import type { Note, Unwritten } from '../history/index.ts'
 
 /** What a process has of the run. */
@@ -15,7 +15,6 @@ export interface Stage {
   readonly generation: number
   /** The longest usual turn, in ms. */
   readonly turn: number
-  readonly heldWhile: HeldWhile
   /** Aborts at the order to stop. Only what would wait for others that have stopped ends by it. */
   readonly over: AbortSignal
 }

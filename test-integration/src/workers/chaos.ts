@@ -7,16 +7,7 @@ import { RECIPES } from '../chaos/recipes/index.ts'
 import { append, type Note } from '../history/index.ts'
 import { readSettings } from './settings.ts'
 
-const {
-  connectString,
-  sessionTimeout,
-  path,
-  log,
-  name,
-  turn = 0,
-  heldWhile = 'confirmed',
-  ...settings
-} = readSettings()
+const { connectString, sessionTimeout, path, log, name, turn = 0, ...settings } = readSettings()
 const { slot = 0, generation = 0, addAuthEvery } = settings
 const contenders = new Map<string, TakeTurn>()
 /** Those that have not ended a turn since the last order. */
@@ -34,7 +25,7 @@ process.once('disconnect', () => process.exit())
 const zk = await connect(connectString, { sessionTimeout, connectTimeout: 120_000 })
 for (const recipe of RECIPES) {
   const place = { zk, path: `${path}/${recipe.name}`, process: name, slot, generation }
-  const stage: Stage = { ...place, turn, heldWhile, over: over.signal }
+  const stage: Stage = { ...place, turn, over: over.signal }
   const playing = recipe.contenders(stage, (note) => append<Note>(`${log}/${recipe.name}.jsonl`, note))
   for (const [who, takeTurn] of Object.entries(playing)) contenders.set(`${recipe.name} ${who}`, takeTurn)
 }

@@ -1,6 +1,4 @@
 // The settings that a test passes to a worker process, as one JSON argument.
-import type { HeldWhile } from '@zk/recipes'
-
 export interface WorkerSettings {
   readonly connectString: string
   readonly path: string
@@ -10,7 +8,6 @@ export interface WorkerSettings {
   readonly sessionTimeout: number
   /** The longest usual turn, in ms. @default 0 */
   readonly turn?: number
-  readonly heldWhile?: HeldWhile
   /** The time between two calls of `addAuth` with the same credential, in ms. @default none */
   readonly addAuthEvery?: number
   /** The place of a process in a crowd, and how many were there before it. */

@@ -85,7 +85,7 @@ describeScenarios('hostile frames', {
   },
 
   'an unknown opcode is answered with Unimplemented, and closes the connection': async (s) => {
-    for (const opCode of [-1, 10, 23, 99, 108, 1000, -2, -3, -100, 2 ** 31 - 1, -(2 ** 31), OpCode.notification]) {
+    for (const opCode of [-1, 10, 99, 108, -(2 ** 31), OpCode.notification]) {
       const a = await s.open({ at: opCode % 2 === 0 ? 'leader' : 'follower' })
       await a.create('/e', { flags: 1 })
       await a.callRaw(opCode, new Uint8Array())

@@ -8,8 +8,8 @@ export const election: Recipe<Entry> = {
   weakAfter: 'held',
   keeps: [''],
   contenders(stage, log) {
-    const { zk, path, process: data, heldWhile } = stage
-    const election = new LeaderElection(zk, path, { data, heldWhile })
+    const { zk, path, process: data } = stage
+    const election = new LeaderElection(zk, path, { data })
     const campaign = { acquire: () => election.campaign() }
     return { candidate: (contender) => new Holder(stage, log, contender).takeTurn('exclusive', campaign) }
   },

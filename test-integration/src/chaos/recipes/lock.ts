@@ -8,8 +8,8 @@ export const lock: Recipe<Entry> = {
   weakAfter: 'held',
   keeps: [''],
   contenders(stage, log) {
-    const { zk, path, process: label, heldWhile } = stage
-    const lock = new Lock(zk, path, { label, heldWhile })
+    const { zk, path, process: label } = stage
+    const lock = new Lock(zk, path, { label })
     const takeTurn = (contender: string) => new Holder(stage, log, contender).takeTurn('exclusive', lock)
     return { one: takeTurn, other: takeTurn }
   },

@@ -15,8 +15,8 @@ export const multiLock: Recipe<Entry> = {
   weakAfter: 'held',
   keeps: ['', '/a', '/b', '/c'],
   contenders(stage, log) {
-    const { zk, path, process: label, heldWhile } = stage
-    const options = { label, heldWhile }
+    const { zk, path, process: label } = stage
+    const options = { label }
     const locks = [
       ...ORDERS.map(
         (names) =>

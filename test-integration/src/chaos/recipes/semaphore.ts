@@ -32,8 +32,8 @@ export const semaphore: Recipe<Entry | Resize> = {
     await new Semaphore(zk, path).resize(FIRST)
   },
   contenders(stage, log) {
-    const { zk, path, process: label, heldWhile, slot } = stage
-    const semaphore = new Semaphore(zk, path, { label, heldWhile })
+    const { zk, path, process: label, slot } = stage
+    const semaphore = new Semaphore(zk, path, { label })
     const takeTurn = async (contender: string) => {
       const count = Math.random() < 0.7 ? 1 : 2
       const several = { acquire: () => semaphore.acquire({ count }) }

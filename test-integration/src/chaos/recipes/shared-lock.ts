@@ -8,8 +8,8 @@ export const sharedLock: Recipe<Entry> = {
   weakAfter: 'held',
   keeps: [''],
   contenders(stage, log) {
-    const { zk, path, process: label, heldWhile } = stage
-    const { read, write } = new SharedLock(zk, path, { label, heldWhile })
+    const { zk, path, process: label } = stage
+    const { read, write } = new SharedLock(zk, path, { label })
     const takeTurn = async (contender: string) => {
       const holder = new Holder(stage, log, contender)
       if (Math.random() < 0.6) return await holder.takeTurn('shared', read)
