@@ -114,10 +114,6 @@ export class EnsembleNode {
     await this.#exec('ip', 'route', 'add', 'blackhole', `${peer.#peerAddress}/32`)
   }
 
-  async unblackhole(peer: EnsembleNode): Promise<void> {
-    await this.#exec('ip', 'route', 'del', 'blackhole', `${peer.#peerAddress}/32`)
-  }
-
   /** Undoes all faults of this class. Does not wait until the node serves. */
   async mend(): Promise<void> {
     const { State, NetworkSettings } = await (await this.#container()).inspect()

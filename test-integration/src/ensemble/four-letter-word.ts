@@ -10,12 +10,6 @@ export interface ServerStatus {
   readonly zxid: bigint
 }
 
-export interface WatchSummary {
-  readonly connections: number
-  readonly paths: number
-  readonly watches: number
-}
-
 export interface ClientConnection {
   /** Host and port of the client, as the server sees them. Behind a published port they are those of docker. */
   readonly peer: string
@@ -72,14 +66,6 @@ export function parseSrvr(text: string): ServerStatus | undefined {
 /** Reads the answer to `mntr`; empty if the server does not serve. */
 export function parseMntr(text: string): Map<string, string> {
   return new Map([...text.matchAll(/^(zk_[^\t]+)\t(.*)$/gm)].map(([, key = '', value = '']) => [key, value]))
-}
-
-/** Reads the answer to `wchs`; undefined if the server does not serve. */
-export function parseWchs(text: string): WatchSummary | undefined {
-  const numbers = /^(\d+) connections watching (\d+) paths\s+Total watches:(\d+)/m.exec(text)
-  if (numbers === null) return undefined
-  const [connections = 0, paths = 0, watches = 0] = numbers.slice(1).map(Number)
-  return { connections, paths, watches }
 }
 
 /** Reads the answer to `cons`. It includes the connection that has sent `cons`. */
