@@ -89,8 +89,8 @@ async function inTurn(bodies) {
   for (const body of bodies) if (!isInterrupted()) await body()
 }
 
-function tests(project, { isUrgent } = {}) {
-  return isInterrupted() ? undefined : count(runVitest(project.replace('*', ''), ['--project', project], { isUrgent }))
+async function tests(project, { isUrgent } = {}) {
+  if (!isInterrupted()) await count(runVitest(project.replace('*', ''), ['--project', project], { isUrgent }))
 }
 
 async function count(part) {
