@@ -4,7 +4,15 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { drawnPairs, everyPair, type Pair, stories, tellWith, whileRecovering } from '../src/pairs/index.ts'
+import {
+  abortedWhileThrottled,
+  drawnPairs,
+  everyPair,
+  type Pair,
+  stories,
+  tellWith,
+  whileRecovering,
+} from '../src/pairs/index.ts'
 import type * as pairs from '../src/pairs/index.ts'
 import { bundle } from '../src/planted/plant.ts'
 
@@ -23,6 +31,7 @@ describe.each(stories)('$name', (story) => {
     `${story.name} keeps its promises, whatever happens at two of its moments`,
     async () => {
       const drawn = async () => [
+        ...(await abortedWhileThrottled(story)),
         ...(await whileRecovering(story, SEED)),
         ...(await drawnPairs(story, SEED, Number(PAIRS))),
       ]
@@ -49,6 +58,10 @@ const planted = {
     'await limit.during(settled(contender.leave()))',
     '',
   ],
+  'SharedLock whose downgrade is given up leaves the node of its reader': [
+    'await this.#writer.delete() } finally { await this.#node.delete()',
+    'await this.#node.delete() } finally { await this.#writer.delete()',
+  ],
   'Semaphore.resize that is late says that its number was not sent': [
     'sending() const outcome = await this.#write(stored, permits, options)',
     'const outcome = await this.#write(stored, permits, options)',
@@ -68,6 +81,7 @@ describe('tellWith', () => {
       rmSync(dirname(fileURLToPath(program)), { recursive: true })
       const story = stories.find((each) => each.name === name.split(' ')[0])!
       const drawn: readonly Pair[] = [
+        ...(await sweep.abortedWhileThrottled(story)),
         ...(await sweep.whileRecovering(story, 1)),
         ...(await sweep.drawnPairs(story, 1, 200)),
       ]

@@ -1,2 +1,2 @@
 export { stories } from './stories.ts'
-export { drawnPairs, everyPair, type Pair, tellWith, whileRecovering } from './sweep.ts'
+export { abortedWhileThrottled, drawnPairs, everyPair, type Pair, tellWith, whileRecovering } from './sweep.ts'

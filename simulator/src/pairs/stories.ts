@@ -98,7 +98,7 @@ export const stories: readonly Story[] = [
     'SharedLock',
     [PATH],
     (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
-    (world, held) => world.attempt((held as WriteHeld).downgrade()),
+    (world, held) => world.attempt((held as WriteHeld).downgrade(world.limits)),
   ),
   holding('MultiLock', [`${PATH}/a`, `${PATH}/b`], (zk, options) =>
     new MultiLock(zk, [`${PATH}/a`, `${PATH}/b`]).acquire(options),

@@ -61,6 +61,13 @@ export async function whileRecovering(story: Story, seed: number): Promise<Pair[
   )
 }
 
+/** At each moment: a throttled request, and an abort before it is answered. What the abort sends is executed before the repeated request. */
+export async function abortedWhileThrottled(story: Story): Promise<Pair[]> {
+  const world = worldOf(story, undefined)
+  await world.tell()
+  return Array.from({ length: world.moments }, (_, at) => ({ first: 'throttle', at, second: 'abort', after: 0 }))
+}
+
 /** So many of them, drawn. Half of the events lose something, often the connection; most pairs have little between them. */
 export async function drawnPairs(story: Story, seed: number, count: number): Promise<Pair[]> {
   const world = worldOf(story, undefined)
