@@ -1,6 +1,7 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../../src/index.ts'
+import { atEveryFrame } from '../support/everywhere.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from '../support/faults.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { heldOf, throughExpiries } from '../support/holders.ts'
@@ -107,6 +108,34 @@ describe('Rounds', () => {
   )
 })
 
+/** A contender, at another server than the one before it, has the event that it is first. It will find the server that is behind. */
+async function wokenBehind() {
+  const scene = new Scene({ members: 3 })
+  prepare(scene, 1)
+  const [behind, ahead] = scene.ensemble.members.filter(({ role }) => role === 'follower')
+  const elsewhere = (...members: unknown[]) => {
+    for (const member of scene.ensemble.members) {
+      if (members.includes(member)) member.accept()
+      else member.refuse()
+    }
+  }
+  elsewhere(scene.ensemble.leader)
+  const first = await scene.client()
+  elsewhere(ahead)
+  const zk = await scene.client()
+  // The first is about to take the permit when the second queues.
+  const rule = scene.ensemble.faults.delayRequest({ op: 'multi', session: first.session.id, ms: 50 })
+  const one = await scene.start(semaphoreOf(first).acquire())
+  const two = await scene.start(semaphoreOf(zk).acquire())
+  expect(scene.children(LOCKS)).toHaveLength(2)
+  behind!.lag(500)
+  elsewhere(behind)
+  scene.network.latency = () => 1
+  while (scene.children(LOCKS).length > 1) await scene.world.advance(1)
+  expect(rule.count).toBe(1)
+  return { scene, zk, behind: behind!, one, two }
+}
+
 describe('Lists that are old', () => {
   test.each([
     ['', undefined],
@@ -118,37 +147,15 @@ describe('Lists that are old', () => {
     async (_, refused) => {
       let wasBehind = 0
       for (let delay = 0; delay <= 8; delay++) {
-        const scene = new Scene({ members: 3 })
-        prepare(scene, 1)
-        const [behind, ahead] = scene.ensemble.members.filter(({ role }) => role === 'follower')
-        const elsewhere = (...members: unknown[]) => {
-          for (const member of scene.ensemble.members) {
-            if (members.includes(member)) member.accept()
-            else member.refuse()
-          }
-        }
-        elsewhere(scene.ensemble.leader)
-        const first = await scene.client()
-        elsewhere(ahead)
-        const zk = await scene.client()
-        // The first is about to take the permit when the second queues.
-        const rule = scene.ensemble.faults.delayRequest({ op: 'multi', session: first.session.id, ms: 50 })
-        const one = await scene.start(semaphoreOf(first).acquire())
-        const two = await scene.start(semaphoreOf(zk).acquire())
-        expect(scene.children(LOCKS)).toHaveLength(2)
-        behind!.lag(500)
-        elsewhere(behind)
-        scene.network.latency = () => 1
-        while (scene.children(LOCKS).length > 1) await scene.world.advance(1)
-        expect(rule.count).toBe(1)
+        const { scene, zk, behind, one, two } = await wokenBehind()
         await scene.world.advance(delay)
         scene.cut(zk)
         // What is repeated is asked for when the server is no longer behind.
         if (refused !== undefined) {
-          scene.ensemble.faults.fail({ op: refused, session: zk.session.id, member: behind!.name, code: 'ThrottledOp' })
+          scene.ensemble.faults.fail({ op: refused, session: zk.session.id, member: behind.name, code: 'ThrottledOp' })
         }
         await scene.world.advance(400)
-        if (behind!.connections.length > 0 && two.status === 'pending') wasBehind++
+        if (behind.connections.length > 0 && two.status === 'pending') wasBehind++
         await scene.world.advance(RECONNECTED)
         expect(one.value.isHeld()).toBe(true)
         expect(two.status).toBe('pending')
@@ -157,6 +164,24 @@ describe('Lists that are old', () => {
       expect(wasBehind).toBeGreaterThan(0)
     },
   )
+
+  test('Semaphore goes by no list that lacks those before it, whenever the server that is behind catches up (P08)', async () => {
+    const steps = await atEveryFrame(async (frame) => {
+      const { scene, zk, behind, one, two } = await wokenBehind()
+      // The event has come, and what it made the second one ask is not answered.
+      await scene.world.advance(1)
+      scene.cut(zk)
+      let wasBehind = false
+      scene.network.before(frame, () => {
+        wasBehind = behind.node(LEASES)?.children.length === 0
+        behind.catchUp()
+      })
+      await scene.world.advance(RECONNECTED)
+      expect([one.value.isHeld(), two.status, scene.children(LEASES).length]).toEqual([true, 'pending', 1])
+      return wasBehind
+    })
+    expect(steps).toBeGreaterThan(4)
+  })
 
   test('Semaphore is not granted more than its permits when nodes in locks are deleted by force', async () => {
     for (let seed = 1; seed <= 5; seed++) {
