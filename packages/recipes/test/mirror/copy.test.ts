@@ -77,7 +77,7 @@ describe('Copy', () => {
   )
 })
 
-/** The paths that are there when these changes are applied one after the other. */
+/** The paths that are there when these changes are applied one after the other: parents are added first, and removed last. */
 function treeOf(changes: readonly string[]): Set<string> {
   const known = new Set<string>()
   for (const change of changes) {
@@ -87,7 +87,10 @@ function treeOf(changes: readonly string[]): Set<string> {
     expect([change, isThere]).toEqual([change, type !== 'Added'])
     if (type === 'Added') expect([change, parent === '' || known.has(parent)]).toEqual([change, true])
     if (type === 'Added') known.add(path)
-    if (type === 'Removed') known.delete(path)
+    if (type === 'Removed') {
+      expect([change, [...known].filter((each) => each.startsWith(`${path}/`))]).toEqual([change, []])
+      known.delete(path)
+    }
   }
   return known
 }
