@@ -1,9 +1,9 @@
 // What a server shows that does not apply yet what the others have committed: no recipe goes by it.
 import { describe, expect, test } from 'vitest'
-import type { ConnectionHandler, Runtime } from '@zk/client'
 import { Barrier, DoubleBarrier, LeaderElection, Semaphore, type ZooKeeper } from '../../src/index.ts'
 import { laggard, renewedAt, type Role, sceneWith } from '../support/laggard.ts'
-import { outcome, type VirtualWorld } from '../support/outside.ts'
+import { outcome } from '../support/outside.ts'
+import { Segments } from '../support/segments.ts'
 
 const PATH = '/import'
 const LAG = 3_000
@@ -63,48 +63,6 @@ describe.each<Role>(['leader', 'follower'])('At a %s that lags', (role) => {
     expect(acquiring.status).toBe('fulfilled')
   })
 })
-
-/** Can join what arrives at a client to one segment: the network delivers frame by frame. */
-class Segments {
-  readonly runtime: Runtime
-  /** Undefined: everything is delivered as it arrives. */
-  #held: Uint8Array[] | undefined
-  #deliver: (bytes: Uint8Array) => void = () => {}
-
-  constructor(world: VirtualWorld) {
-    const received = (bytes: Uint8Array, handler: ConnectionHandler) => {
-      if (this.#held === undefined) return handler.received(bytes)
-      this.#deliver = (joined) => handler.received(joined)
-      this.#held.push(bytes.slice())
-    }
-    this.runtime = {
-      now: () => world.now(),
-      wallNow: () => world.wallNow(),
-      setTimer: (delay, callback) => world.setTimer(delay, callback),
-      random: () => world.random(),
-      uuid: () => world.uuid(),
-      dial: (target, handler) =>
-        world.dial(target, {
-          opened: () => handler.opened(),
-          received: (bytes) => received(bytes, handler),
-          drained: () => handler.drained(),
-          lost: (error) => handler.lost(error),
-        }),
-    }
-  }
-
-  /** Holds back what arrives from now on. */
-  hold(): void {
-    this.#held = []
-  }
-
-  /** Delivers everything that was held back, in one segment. */
-  deliver(): void {
-    const joined = Buffer.concat(this.#held!)
-    this.#held = undefined
-    this.#deliver(joined)
-  }
-}
 
 /** The server lags since before the leader changed. `zk`, at another server, has followed both leaders. */
 async function followed() {

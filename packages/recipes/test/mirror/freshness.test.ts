@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { KeeperError, Mirror, type ZooKeeper } from '../../src/index.ts'
 import { copyOf, treeOf } from '../support/mirrors.ts'
 import { Scene } from '../support/scene.ts'
+import { Segments } from '../support/segments.ts'
 
 const ROOT = '/app'
 const PATHS = [ROOT, `${ROOT}/a`, `${ROOT}/a/x`, `${ROOT}/b`] as const
@@ -45,26 +46,30 @@ class Beside {
   readonly #scene: Scene
   readonly #zk: ZooKeeper
   readonly #mirror: Mirror
+  /** Joins what arrives in the same ms; undefined if each frame arrives by itself. */
+  readonly #segments: Segments | undefined
   readonly #wrong: string[] = []
   #pending = 0
   /** In ms since the epoch. */
   #lastFresh = 0
 
-  private constructor(scene: Scene, zk: ZooKeeper, mirror: Mirror) {
+  private constructor(scene: Scene, zk: ZooKeeper, mirror: Mirror, segments: Segments | undefined) {
     this.#scene = scene
     this.#zk = zk
     this.#mirror = mirror
+    this.#segments = segments
   }
 
-  static async open(version: '3.5' | '3.9', members: number): Promise<Beside> {
+  static async open(version: '3.5' | '3.9', members: number, joins: boolean): Promise<Beside> {
     const scene = new Scene({ version, members })
     for (const path of PATHS) scene.ensemble.nodes.create(path)
-    const zk = await scene.client()
+    const segments = new Segments(scene.world)
+    const zk = await scene.client({ runtime: segments.runtime })
     const opening = scene.start(Mirror.open(zk, ROOT))
     await scene.world.advance(RECONNECTED)
     scene.network.latency = () => LATENCY
     scene.memberLatency = members === 1 ? 0 : LATENCY
-    return new Beside(scene, zk, (await opening).value)
+    return new Beside(scene, zk, (await opening).value, joins ? segments : undefined)
   }
 
   async play(steps: readonly Step[]): Promise<readonly string[]> {
@@ -94,7 +99,10 @@ class Beside {
       }
       case 'pass':
         for (let ms = 0; ms < each.ms; ms++) {
+          this.#segments?.hold()
           await world.advance(1)
+          this.#segments?.deliver()
+          await world.settle()
           this.#look()
         }
         return
@@ -177,8 +185,8 @@ test.each(['3.5', '3.9'] as const)(
   'Mirror.isStale, zxid and synced are true of a list of all commits, on servers %s',
   async (version) => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(1, 3), steps, async (members, each) => {
-        expect(await (await Beside.open(version, members)).play(each)).toEqual([])
+      fc.asyncProperty(fc.constantFrom(1, 3), fc.boolean(), steps, async (members, joins, each) => {
+        expect(await (await Beside.open(version, members, joins)).play(each)).toEqual([])
       }),
       { numRuns: RUNS },
     )
@@ -192,6 +200,14 @@ const cutOff = (...changes: readonly Step[]): Step[] => [{ does: 'cut' }, ...cha
 /** From version 0, in which all begin. */
 const deleted = (path: (typeof PATHS)[number]): Step[] => [change(path), change(path), change(path)]
 
+/** Both are deleted, and a while later the parent is there again. */
+const madeAgain = (parent: (typeof PATHS)[number], child: (typeof PATHS)[number]): Step[] => [
+  ...deleted(child),
+  ...deleted(parent),
+  pass(SOON),
+  change(parent),
+]
+
 /** The first and the second thing, and the second and the third one, are so many ms apart. */
 const close: readonly (readonly [name: string, steps: (first: number, second: number) => readonly Step[]])[] = [
   // The last read of B shows a change that is later than that of the child, which is not read yet.
@@ -204,17 +220,24 @@ const close: readonly (readonly [name: string, steps: (first: number, second: nu
     'changes of a node, and a cut during which its child goes,',
     (first, second) => [change(A), pass(first), change(A), pass(second), ...cutOff(...deleted(CHILD))],
   ],
+  // The event of the child may come in one segment with the reply to the first read of its parent.
+  [
+    'the creates of a node and its child, and a change,',
+    (first, second) => [...madeAgain(A, CHILD), pass(first), change(CHILD), pass(second), change(B)],
+  ],
 ]
 const FURTHEST = 2 * LATENCY
 
-test.each(
-  close.flatMap(([name, steps]) => (['3.5', '3.9'] as const).map((version) => [name, version, steps] as const)),
-)(
-  'Mirror.isStale, zxid and synced are true however closely %s follow each other, on servers %s',
-  async (_, version, stepsOf) => {
+const ways = (['3.5', '3.9'] as const).flatMap((version) =>
+  (['by itself', 'with others'] as const).map((arrives) => [version, arrives] as const),
+)
+
+test.each(close.flatMap(([name, steps]) => ways.map((way) => [name, ...way, steps] as const)))(
+  'Mirror.isStale, zxid and synced are true however closely %s follow each other, on servers %s, each frame %s',
+  async (_, version, arrives, stepsOf) => {
     for (let first = 0; first <= FURTHEST; first++) {
       for (let second = 0; second <= FURTHEST; second++) {
-        const beside = await Beside.open(version, 1)
+        const beside = await Beside.open(version, 1, arrives === 'with others')
         const wrong = await beside.play([...stepsOf(first, second), { does: 'synced', timeout: 60_000 }, pass(SOON)])
         expect(wrong, `${first} ms, ${second} ms`).toEqual([])
       }
