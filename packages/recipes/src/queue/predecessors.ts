@@ -61,7 +61,7 @@ function byCreation(queue: Queue, older: readonly ContenderName[]): AheadIn {
 
 /**
  * The contenders older than our node, oldest first. If a contender is gone when it is read, it may have a successor that this
- * list does not show. So it counts as older, which makes the contender read the list again.
+ * list does not show, or permits that no read before shows. So it counts as older, which makes the contender read again.
  */
 async function olderThan(
   queue: Queue,
@@ -72,7 +72,7 @@ async function olderThan(
   const others = list.filter(({ name }) => name !== own.name.name)
   const created = await queue.byCreation(others, options)
   const left = new Set(created.map(({ contender }) => contender))
-  const gone = others.filter((each) => each.kind.successor !== undefined && !left.has(each))
+  const gone = others.filter((each) => !left.has(each))
   const older = created.filter(({ czxid }) => czxid < own.czxid).map(({ contender }) => contender)
   return [...gone, ...older]
 }

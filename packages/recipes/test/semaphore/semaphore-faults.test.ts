@@ -1,12 +1,13 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test } from 'vitest'
 import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../../src/index.ts'
+import { countedTo, LAST } from '../support/counters.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from '../support/faults.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { heldOf, throughExpiries } from '../support/holders.ts'
 import { nothing, Scene } from '../support/scene.ts'
-import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, takenBy } from '../support/semaphore.ts'
+import { LEASES, LOCKS, PATH, prepare, RECONNECTED, semaphoreOf, stored, takenBy } from '../support/semaphore.ts'
 
 async function prepared(permits: number, members = 1) {
   const scene = new Scene({ members })
@@ -162,6 +163,30 @@ describe('Lists that are old', () => {
         expect(scene.children(LEASES)).toHaveLength(1)
       }
       expect(wasBehind).toBeGreaterThan(0)
+    },
+  )
+
+  test.each([
+    ['', 7],
+    [' where the counter sticks', LAST],
+  ])(
+    'Semaphore has one holder of its permit%s, whenever the first takes it while the next one queues (P08)',
+    async (_, counter) => {
+      for (let delay = 1; delay <= 20; delay++) {
+        const scene = countedTo(LOCKS, counter)
+        const [first, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+        scene.ensemble.nodes.setData(PATH, stored(1))
+        scene.ensemble.nodes.create(LEASES)
+        scene.ensemble.faults.delayRequest({ op: 'multi', session: first.session.id, ms: 10 })
+        const one = await scene.start(semaphoreOf(first).acquire())
+        expect(scene.children(LOCKS)).toHaveLength(1)
+        await scene.world.advance(delay - 1)
+        scene.network.latency = () => 4
+        const two = outcome(semaphoreOf(zk).acquire())
+        await scene.world.advance(100)
+        expect([one.status, two.status], `${delay} ms`).toEqual(['fulfilled', 'pending'])
+        expect(scene.children(LEASES)).toHaveLength(1)
+      }
     },
   )
 
