@@ -140,6 +140,26 @@ describe('Semaphore.tryAcquire', () => {
       expect(scene.children(LOCKS)).toEqual([])
     }
   })
+
+  test('Semaphore never grants more permits when a list is refused that was sent with the create of a node (P02)', async () => {
+    let held = 0
+    for (let seed = 1; seed <= 100; seed++) {
+      const scene = new Scene({ seed })
+      prepare(scene, 1)
+      const clients = await scene.clients(4)
+      scene.network.latency = () => Math.floor(scene.world.random() * 12)
+      scene.ensemble.faults.fail({ op: 'getChildren2', nth: 3 + (seed % 5), code: 'OperationTimeout' })
+      const all = clients.map(async (zk, index) => {
+        await new Promise<void>((resolve) => scene.world.setTimer(Math.floor(scene.world.random() * 30), resolve))
+        const semaphore = semaphoreOf(zk)
+        if (await (index % 2 === 0 ? semaphore.tryAcquire() : semaphore.acquire())) held++
+      })
+      for (const each of all) void outcome(each)
+      await scene.world.advance(150)
+      expect(scene.children(LEASES), `seed ${seed}`).toHaveLength(1)
+      expect(held, `seed ${seed}`).toBe(seed)
+    }
+  })
 })
 
 describe('Semaphore seen by others', () => {
