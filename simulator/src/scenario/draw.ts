@@ -65,7 +65,9 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     handOvers.length === 0 &&
     ensemble.sasl === undefined &&
     ensemble.latency <= 1 &&
-    world.chance(0.05)
+    world.chance(0.05) &&
+    // A member that grants a shorter T would need faster answers.
+    ensemble.longestTimeouts === undefined
   const answers = isSlow && { answers: Math.ceil(sessionTimeout * world.one([0.1, 0.15, 0.16])) }
   const drawnFaults = isSlow ? [] : drawFaults(random, mix)
   return {
