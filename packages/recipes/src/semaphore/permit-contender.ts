@@ -130,7 +130,9 @@ export class PermitContender implements Competitor {
 
   /** Enters the queue, and reads in the same segment what the decision depends on. */
   #enter(): Promise<Grant | undefined> {
-    return this.#contender.enter(() => (this.#early = awaitedLater(this.#read())))
+    return this.#contender.enter(() => {
+      this.#early = awaitedLater(this.#read())
+    })
   }
 
   /** Compares the stored number with the expected one. `entered` is the result of `enter`. */
