@@ -5,6 +5,7 @@ import {
   type Held,
   KeeperError,
   LeaderElection,
+  Group,
   Lock,
   Perms,
   SharedLock,
@@ -131,11 +132,14 @@ describe('Rights', () => {
     },
   )
 
-  test('Lock is refused at once with NoAuth where the parents may not be made (L26)', async () => {
+  test('Lock and Group are refused at once with NoAuth where the parents may not be made (L26)', async () => {
     const scene = new Scene()
     scene.ensemble.nodes.create('/locked', { acl: [{ perms: Perms.READ, id: open }] })
-    const acquiring = await scene.start(new Lock(await scene.client(), '/locked/a/b').acquire())
-    expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
+    const zk = await scene.client()
+    for (const call of [new Lock(zk, '/locked/a/b').acquire(), new Group(zk, '/locked/a/b').join()]) {
+      const refused = await scene.start<unknown>(call)
+      expect(KeeperError.is(refused.error, 'NoAuth')).toBe(true)
+    }
     expect(scene.leftovers()).toEqual(nothing)
   })
 

@@ -58,6 +58,19 @@ describe('Parents', () => {
     expect(nodes.ephemerals()).toEqual([held.path])
   })
 
+  test('Lock.acquire that is given up when it has made its folder for nothing lets servers delete it', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const giving = new AbortController()
+    scene.ensemble.faults.fail({ op: 'create2', nth: 2, code: 'ThrottledOp' })
+    const acquiring = await scene.start(new Lock(zk, '/locks/a').acquire({ signal: giving.signal }))
+    expect(scene.children('/locks')).toEqual(['a'])
+    giving.abort()
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(acquiring.status).toBe('rejected')
+    expect(scene.children('/')).toEqual(['zookeeper'])
+  })
+
   test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene()

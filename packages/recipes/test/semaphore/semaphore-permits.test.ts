@@ -71,9 +71,9 @@ describe('The stored number of permits', () => {
   })
 
   test('Semaphore of the old number is refused by a server that still shows it', async () => {
-    const { scene, behind, operator } = await lagging(3)
-    await scene.done(semaphoreOf(operator).resize(5))
     for (const how of ['acquire', 'tryAcquire'] as const) {
+      const { scene, behind, operator } = await lagging(3)
+      await scene.done(semaphoreOf(operator).resize(5))
       const acquiring = outcome<unknown>(semaphoreOf(behind, { permits: 3 })[how]())
       await scene.world.advance(1_000)
       expect(acquiring.error).toMatchObject({ name: 'PermitsError', permits: 3, stored: 5 })
