@@ -99,28 +99,25 @@ export type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { r
 /** Has a method for each type of event that it wants. */
 export type Subscriber = { readonly [Type in ClientEvent['type']]?: (event: EventOf<Type>) => void }
 
-type Handler = (event: never) => void
-
 /** Passes each event to its subscribers at once, in their order. */
 export class ClientEvents {
   readonly #subscribers: readonly Subscriber[]
-  readonly #handlers: { [Type in ClientEvent['type']]?: readonly Handler[] } = {}
 
   constructor(subscribers: readonly Subscriber[]) {
     this.#subscribers = subscribers
   }
 
-  emit(event: ClientEvent): void {
-    const handlers = this.#handlers[event.type] ?? this.#find(event.type)
-    for (let at = 0; at < handlers.length; at++) handlers[at]!(event as never)
+  /** Like `emit`. Each call of a client has these two events: with a look-up by name for each, a small read took 7 % more. */
+  called(event: EventOf<'called'>): void {
+    for (const subscriber of this.#subscribers) subscriber.called?.(event)
   }
 
-  #find(type: ClientEvent['type']): readonly Handler[] {
-    const found = this.#subscribers.flatMap((subscriber): Handler[] => {
-      const handler: Handler | undefined = subscriber[type]
-      return handler === undefined ? [] : [handler.bind(subscriber)]
-    })
-    this.#handlers[type] = found
-    return found
+  /** See `called`. */
+  settled(event: EventOf<'settled'>): void {
+    for (const subscriber of this.#subscribers) subscriber.settled?.(event)
+  }
+
+  emit(event: ClientEvent): void {
+    for (const subscriber of this.#subscribers) subscriber[event.type]?.(event as never)
   }
 }

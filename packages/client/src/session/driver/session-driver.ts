@@ -59,7 +59,7 @@ export class SessionDriver implements Session {
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
   readonly #ended = new LazyAbortController()
-  readonly #detaching = new AbortController()
+  readonly #detaching = new LazyAbortController()
   readonly #pendingWork = new PendingWork()
   /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closeCalls: (() => void)[] = []
@@ -86,9 +86,7 @@ export class SessionDriver implements Session {
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    // If keys followed a spread, V8 would give each object a hidden class of its own.
-    const about = { usesSasl: config.sasl !== undefined, looksUpNames: runtime.resolve !== undefined }
-    this.#machine = new SessionMachine(Object.assign({}, config, about))
+    this.#machine = new SessionMachine(config)
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast
@@ -226,7 +224,7 @@ export class SessionDriver implements Session {
     if (signal !== undefined) this.#abandonOnAbort(request, signal)
     const outputs = this.#machine.submit(request)
     // The request is already queued, so calls that diagnostics subscribers make come after it.
-    this.#emit({ type: 'called', session: this, request })
+    this.#events.called({ type: 'called', session: this, request })
     this.#run(outputs)
   }
 
@@ -284,7 +282,7 @@ export class SessionDriver implements Session {
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
-    this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
+    this.#detaching.abort(() => new KeeperError('Closed', { sessionId: this.id }))
     if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, by - now)
     throwIfAborted(this.signal)
     await this.close(lastRequest())
@@ -411,7 +409,7 @@ export class SessionDriver implements Session {
     const { calledAt } = request
     // Requests of the session itself have no caller.
     if (calledAt === undefined) return
-    this.#emit({ type: 'settled', session: this, request, code, failure, duration: this.#time - calledAt })
+    this.#events.settled({ type: 'settled', session: this, request, code, failure, duration: this.#time - calledAt })
   }
 
   #emitEnd({ reason, byServer, server, cause }: Extract<Output, { type: 'ended' }>): void {
