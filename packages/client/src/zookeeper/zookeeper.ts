@@ -19,7 +19,7 @@ import {
   reconfig,
   type Reconfiguration,
 } from '../operations/config.ts'
-import type { Created, CreateOptions } from '../operations/create.ts'
+import { create, type Created, type CreateOptions } from '../operations/create.ts'
 import { getData, getDataAndWatch, type NodeData, setData } from '../operations/data.ts'
 import { deleteNode, type VersionOptions } from '../operations/delete.ts'
 import { exists, existsAndWatch } from '../operations/exists.ts'
@@ -143,6 +143,8 @@ export class ZooKeeper {
     data?: Data,
     options: CreateOptions & ParentsOptions & CallOptions = noOptions,
   ): Promise<Created> {
+    // Most creates need no more than any other call.
+    if (options?.parents === undefined) return this.#calls.call(create, [path, data, options], options)
     return createWithParents(this.#calls, path, data, options)
   }
 
