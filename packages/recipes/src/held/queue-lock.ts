@@ -148,8 +148,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       const onProving = (slowness?: Slowness) => wait.proving(contender, slowness)
       const lease = await firstLease(this.#zk, contender.session, grant, this.#options, { limit, onProving })
       const listeners = { onSuspended: inThisContext(onSuspended), onResumed: inThisContext(onResumed) }
-      const options = { ...listeners, ...this.#options }
-      held = this.#toHeld(this.#zk, contender, grant.nodes, lease, options)
+      held = this.#toHeld(this.#zk, contender, grant.nodes, lease, Object.assign(listeners, this.#options))
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined
@@ -164,13 +163,13 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const { session } = this.#zk
     throwIfAborted(session.detaching)
     checkLease(this.#options, session)
-    const contender = this.makeContender({
-      // These keys come before the spread: V8 gives each object a hidden class of its own if new keys follow a spread.
+    // Not a spread: V8 would give each object a hidden class of its own.
+    const own = {
       remembersAhead: wait.mayTimeOut,
-      onQueued: (ahead) => wait.queued(contender, ahead),
+      onQueued: (ahead: () => readonly string[]) => wait.queued(contender, ahead),
       onBlocked,
-      ...this.#options,
-    })
+    }
+    const contender = this.makeContender(Object.assign(own, this.#options))
     return contender
   }
 
