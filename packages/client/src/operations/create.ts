@@ -67,7 +67,7 @@ function toCreateRequest(
   chroot: Chroot,
   path: string,
   data: Data = '',
-  { mode = 'PERSISTENT', acl = OPEN_ACL_UNSAFE, ttl }: CreateOptions,
+  { mode = 'PERSISTENT', acl, ttl }: CreateOptions,
 ): TypeOf<typeof CreateRequest> {
   if (!Object.hasOwn(CreateMode, mode)) {
     throw new TypeError(`mode must be one of ${Object.keys(CreateMode).join(', ')}`)
@@ -76,7 +76,7 @@ function toCreateRequest(
   return {
     path: chroot.absolute(path, { sequential: isSequential(mode) }),
     data: toBytes(data),
-    acl: checkACL(acl),
+    acl: acl === undefined ? OPEN_ACL_UNSAFE : checkACL(acl),
     flags: CreateMode[mode],
   }
 }
