@@ -35,7 +35,8 @@ export class States implements Subscriber {
 
   connected({ session, server, readOnly }: EventOf<'connected'>): void {
     this.#why = undefined
-    this.#feed.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
+    const { since, sessionId, timeout } = this.#ofSession(session)
+    this.#feed.enter({ name: 'connected', since, sessionId, timeout, server, readOnly })
   }
 
   lost({ session, reason }: EventOf<'lost'>): void {

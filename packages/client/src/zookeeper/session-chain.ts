@@ -141,7 +141,7 @@ export class SessionChain {
 
   /** Reports what happens outside of the session. */
   report(event: Unplaced): void {
-    this.#events.emit({ ...event, session: this.#current })
+    this.#events.emit(Object.assign({ session: this.#current }, event))
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {

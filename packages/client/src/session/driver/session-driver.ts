@@ -374,7 +374,8 @@ export class SessionDriver implements Session {
         this.#settleTouching(Infinity)
         this.#link.endProbe()
         const reason = () => output.error ?? (this.signal.reason as Error)
-        this.#emit({ type: 'lost', session: this, server: connection?.server, reason, ...this.#interval() })
+        const { at, duration } = this.#interval()
+        this.#emit({ type: 'lost', session: this, server: connection?.server, reason, duration, at })
         return connection?.lose(reason)
       }
       case 'probe':

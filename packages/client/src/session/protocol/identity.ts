@@ -51,13 +51,13 @@ export class Identity {
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {
     const { sessionTimeout, readOnly } = this.#config
-    const known = this.#isKnownToEnsemble
-      ? { sessionId: this.id, passwd: this.#passwd }
-      : { sessionId: 0n, passwd: NO_PASSWD }
+    const isKnown = this.#isKnownToEnsemble
+    const sessionId = isKnown ? this.id : 0n
+    const passwd = isKnown ? this.#passwd : NO_PASSWD
     // Never request less than the shortest timeout so far. A server may execute this request late, when the client has given
     // up. Another client that has resumed the session would then rely on a longer timeout than the session has.
-    const timeOut = this.#isKnownToEnsemble ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
-    this.#request = connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
+    const timeOut = isKnown ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
+    this.#request = connectFrame({ lastZxidSeen, timeOut, sessionId, passwd, readOnly })
     return this.#request
   }
 

@@ -23,7 +23,9 @@ const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping
 export const pings: readonly Uint8Array[] = [ping, ping]
 
 export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'protocolVersion'>): Uint8Array {
-  return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))
+  const { lastZxidSeen, timeOut, sessionId, passwd, readOnly } = request
+  const record = { protocolVersion: 0, lastZxidSeen, timeOut, sessionId, passwd, readOnly }
+  return encodeFrame((writer) => ConnectRequest.write(writer, record))
 }
 
 /** A closeSession for a session that is not ours: a server has given it to our connection. */
