@@ -36,6 +36,8 @@ import { ServerLink } from './server-link.ts'
 
 /** Frames share pieces of memory of this size, in bytes. A piece is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
+/** The first piece grows: a short session sends little. */
+const FIRST_FRAME_MEMORY = 1024
 
 /**
  * If a timer is late, or the wall clock jumps, by this fraction of the session timeout, leases are in danger: a lease lasts only
@@ -66,7 +68,7 @@ export class SessionDriver implements Session {
   /** Calls that wait until everything sent by a time is answered. */
   #touching: readonly { readonly sent: number; readonly resolve: () => void }[] = []
   /** New requests write their frames here. */
-  #frames = new Writer(FRAME_MEMORY)
+  #frames = new Writer(FIRST_FRAME_MEMORY)
   /** The bytes of all earlier pieces of memory. */
   #frameBytesTaken = 0
   #connection: OwnConnection | undefined
