@@ -117,6 +117,11 @@ export class ClientEvents {
     for (const subscriber of this.#subscribers) subscriber.settled?.(event)
   }
 
+  /** See `called`: 10,000 watches may fire at once. */
+  notified(event: EventOf<'notified'>): void {
+    for (const subscriber of this.#subscribers) subscriber.notified?.(event)
+  }
+
   emit(event: ClientEvent): void {
     for (const subscriber of this.#subscribers) subscriber[event.type]?.(event as never)
   }

@@ -72,9 +72,10 @@ export class CallWatcher implements OneShotWatcher {
 
   /** Resolves the promise a turn later, as that of every operation: so promises settle in the order of the events. */
   notify(outcome: OneShotOutcome): void {
-    // If a key followed a spread, V8 would give each event a hidden class of its own.
-    const event = Object.assign({}, outcome, { path: this.#caller })
-    void settled.then(() => this.#resolve('zxid' in event ? inJson(event) : event))
+    const { type } = outcome
+    const path = this.#caller
+    const event = 'zxid' in outcome ? inJson({ type, zxid: outcome.zxid, path }) : { type, path }
+    void settled.then(() => this.#resolve(event as WatchedEvent))
   }
 
   /** Adds `changed` and `unwatch` to the result of the read, which is an object of this call alone. */

@@ -338,7 +338,7 @@ export class SessionDriver implements Session {
         this.#rejected(output.request, output.error)
         return output.request.reject(output.error)
       case 'notify':
-        this.#emit({ type: 'notified', session: this, watcher: output.watcher, outcome: output.outcome })
+        this.#events.notified({ type: 'notified', session: this, watcher: output.watcher, outcome: output.outcome })
         return output.watcher.notify(output.outcome)
       case 'throttled':
         return this.#emit({ type: 'throttled', session: this, request: output.request })
