@@ -12,11 +12,11 @@ import { BarrierTimeoutError } from './barrier-timeout-error.ts'
 import { checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
-import { retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
+import { inOneSegment, retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
 import { inEachSession } from '../kernel/sessions.ts'
 import { eventIfSent, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
 import { type Limit, within, withLimitForOthers } from '../kernel/limit.ts'
-import { awaitedLater, unwatch } from '../kernel/promises.ts'
+import { unwatch } from '../kernel/promises.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -184,8 +184,7 @@ export class Barrier {
     const checkAndRead = async () => {
       const options = expecting({ session: zk.session, repeatThrottled: false, signal }, 'NoNode')
       const checking = committedCheck(zk, this.path, options)
-      // The client may refuse the second of two calls at once.
-      const reading = awaitedLater(read(options))
+      const reading = inOneSegment(checking, () => read(options))
       try {
         await checking
       } catch (error) {

@@ -5,8 +5,8 @@ import { type CallOptions, type Children, KeeperError, op, type Stat } from '@zk
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { afterCommit, committedCheck } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
-import { awaitedLater, settled } from '../kernel/promises.ts'
-import { pinnedTo, retry, retryAcrossSessions } from '../kernel/retry.ts'
+import { settled } from '../kernel/promises.ts'
+import { inOneSegment, pinnedTo, retry, retryAcrossSessions } from '../kernel/retry.ts'
 import { type BarrierMember, membersOf } from './barrier-member.ts'
 
 /** A list with this many names costs about as much as a read. */
@@ -80,8 +80,8 @@ export class Leaving {
     const { zk, session, barrier, path, ready } = this.#member
     const pinned = pinnedTo(session)
     const checking = committedCheck(zk, path, pinned)
-    const looking = awaitedLater(zk.exists(ready, pinned))
-    const listing = awaitedLater(zk.getChildren(barrier, pinned))
+    const looking = inOneSegment(checking, () => zk.exists(ready, pinned))
+    const listing = inOneSegment(looking, () => zk.getChildren(barrier, pinned))
     await checking
     return { ready: await looking, list: await listing }
   }

@@ -13,7 +13,10 @@ export async function countAsUsed(
   name: string,
   options: CallOptions,
 ): Promise<void> {
-  const ops = containers.map((path) => `${path}/${name}`).flatMap((path) => [op.create(path), op.delete(path)])
-  // This fails if the client may not create there, or if the session is over.
-  await settled(retry(zk, () => zk.multi(ops, options)))
+  const using = containers.map((path) => {
+    const child = `${path}/${name}`
+    // This fails if the container is gone, if the client may not create there, or if the session is over.
+    return settled(retry(zk, () => zk.multi([op.create(child), op.delete(child)], options)))
+  })
+  await Promise.all(using)
 }

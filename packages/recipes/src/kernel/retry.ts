@@ -1,5 +1,6 @@
 import { isTransient, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { pause, wasAborted } from '@zk/client/internal'
+import { awaitedLater, settled } from './promises.ts'
 import { SessionOptions } from './session-options.ts'
 import { inEachSession } from './sessions.ts'
 
@@ -61,4 +62,17 @@ export async function throwUnlessTransient(
   const { runtime, session } = zk
   if (KeeperError.is(error, ...paused))
     await pause(runtime, reliefPause * (1 + runtime.random()), session.signal, signal)
+}
+
+/**
+ * Makes a call in the same segment as the one before it. If our own queue has no room for both (`maxWaiting`), it is made when the
+ * one before has settled.
+ */
+export function inOneSegment<T>(before: Promise<unknown>, call: () => Promise<T>): Promise<T> {
+  const later = async (error: unknown) => {
+    if (!KeeperError.is(error, 'QueueFull')) throw error
+    await settled(before)
+    return await call()
+  }
+  return awaitedLater(call().catch(later))
 }

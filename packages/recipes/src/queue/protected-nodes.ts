@@ -124,8 +124,7 @@ export class ProtectedNodes {
         folders = KeeperError.is(error, 'NoNode') && !this.#isCancelled ? this.#makeFolders() : undefined
       }
       if (this.#isCancelled) {
-        const made = this.#plans.map(({ queue }) => queue.path)
-        if (this.#makingFolders !== undefined) await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
+        await this.#countAsUsed()
         return this.#unanswered > 0 ? await this.#findForCertain() : undefined
       }
       this.#isRepeated = this.#unanswered > 0
@@ -141,6 +140,13 @@ export class ProtectedNodes {
     const options = { ...this.#pinned, signal: this.#makingFolders.signal }
     const making = this.#plans.map(({ queue }) => ifMissing((asking) => queue.make(asking), options, undefined))
     return awaitedLater(Promise.all(making).then(() => {}))
+  }
+
+  /** Lets servers delete the folders that were created for nothing. */
+  async #countAsUsed(): Promise<void> {
+    if (this.#makingFolders === undefined) return
+    const made = this.#plans.map(({ queue }) => queue.path)
+    await countAsUsed(this.#zk, made, this.#uuid, this.#pinned)
   }
 
   /**
@@ -204,8 +210,9 @@ export class ProtectedNodes {
   /** Called when no further create follows. Finds the nodes of an earlier create, because they must be deleted, or throws. */
   async #foundAfterAll(final: unknown): Promise<ContenderNodes> {
     const found = this.#unanswered > 0 ? await this.#findForCertain().catch(() => undefined) : undefined
-    if (found === undefined) throw final
-    return found
+    if (found !== undefined) return found
+    unawaited(this.#countAsUsed())
+    throw final
   }
 
   /** Finds the nodes after a committed request, which a deposed leader cannot answer. */

@@ -26,7 +26,8 @@ export class PermitQueue extends Queue {
     const creations = [
       zk.ensureContainer(parentOf(recipePath), options),
       this.#stored.store(options),
-      ...[this.path, this.#leases.path].map((path) => zk.create(path, '', { mode: 'CONTAINER', ...options })),
+      zk.create(this.path, '', { mode: 'CONTAINER', ...options }),
+      this.#leases.make(options),
     ]
     const failures = await failuresOf(creations)
     if (failures.every((failure) => failure === undefined || KeeperError.is(failure.error, 'NodeExists'))) return

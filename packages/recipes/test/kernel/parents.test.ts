@@ -1,6 +1,15 @@
 // The nodes above the contenders: missing, removed at the wrong moment, or unable to have children.
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import {
+  KeeperError,
+  LeaderElection,
+  Lock,
+  MultiLock,
+  Perms,
+  Semaphore,
+  SharedLock,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -69,6 +78,45 @@ describe('Parents', () => {
     await scene.world.advance(3 * CONTAINER_CHECK)
     expect(acquiring.status).toBe('rejected')
     expect(scene.children('/')).toEqual(['zookeeper'])
+  })
+
+  test('MultiLock.acquire that is given up lets servers delete its folders, although one of them is gone already', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const giving = new AbortController()
+    scene.ensemble.faults.fail({ op: 'multi', nth: 2, code: 'ThrottledOp' })
+    await scene.start(new MultiLock(zk, ['/locks/a', '/locks/b']).acquire({ signal: giving.signal }))
+    expect(scene.children('/locks')).toEqual(['a', 'b'])
+    await scene.done(other.delete('/locks/b'))
+    giving.abort()
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(scene.children('/')).toEqual(['zookeeper'])
+  })
+
+  test('Semaphore.acquire that is given up at any time leaves only the node with the number', async () => {
+    const LATENCY = 10
+    let isGranted = false
+    for (let at = LATENCY / 2; !isGranted; at += LATENCY) {
+      const scene = new Scene()
+      const zk = await scene.client()
+      scene.network.latency = () => LATENCY
+      const giving = new AbortController()
+      const acquiring = outcome(new Semaphore(zk, '/locks/a', { permits: 1 }).acquire({ signal: giving.signal }))
+      await scene.world.advance(at)
+      isGranted = acquiring.status === 'fulfilled'
+      giving.abort()
+      await scene.world.advance(3 * CONTAINER_CHECK)
+      if (!isGranted) expect(scene.children('/locks/a')).toEqual([])
+    }
+  })
+
+  test('MultiLock that may not create in one of its folders leaves no folder', async () => {
+    const scene = new Scene()
+    scene.ensemble.nodes.create('/locked', { acl: [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }] })
+    const acquiring = await scene.start(new MultiLock(await scene.client(), ['/locks/a', '/locked/b']).acquire())
+    expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(scene.children('/')).toEqual(['zookeeper', 'locked'])
   })
 
   test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
