@@ -7,7 +7,8 @@ import type { Check, Violation } from '../checks/check.ts'
 import { type Grant, heldOverTime } from '../checks/holders.ts'
 
 /**
- * S1: no grant exceeds the number of permits that is stored when it is committed. It is counted in the ensemble's log, so it
+ * S1: no grant exceeds the number of permits that is stored when it is committed. A grant is a node in `leases` that outlives its
+ * transaction: the folder is created with a brief node. It is counted in the ensemble's log, so it
  * also holds for zombies, and for holders without a lease.
  */
 export const atMostPermits: Check = ({ committed }) => {
@@ -15,15 +16,16 @@ export const atMostPermits: Check = ({ committed }) => {
   const violations: Violation[] = []
   let permits: number | undefined
   for (const { header, txn } of committed) {
-    let isGrant = false
+    const created: string[] = []
     for (const each of executedParts(txn)) {
       if (each.type === 'create' && each.path.startsWith(`${LEASES}/`)) {
-        isGrant = true
+        created.push(each.path)
         leases.add(each.path)
       } else if (each.type === 'delete') leases.delete(each.path)
       else if (each.type === 'closeSession') for (const path of each.paths) leases.delete(path)
       if ((each.type === 'create' || each.type === 'setData') && each.path === PATH) permits = numberIn(each.data)
     }
+    const isGrant = created.some((path) => leases.has(path))
     if (!isGrant || (permits !== undefined && leases.size <= permits)) continue
     const what = `0x${header.zxid.toString(16)} made the ${leases.size} nodes ${[...leases].join(', ')} of ${permits} permits`
     violations.push({ invariant: 'S1', at: undefined, what })
@@ -51,7 +53,8 @@ export const onePermitOneHolder: Check = (played) => {
 /** S3: permits are granted in the order in which the contenders queued: none as long as an older one queues. */
 export const permitsInOrder: Check = ({ log }) => {
   const queued = log.below(LOCKS)
-  return log.below(LEASES).flatMap(({ path, place, czxid, createdAt }): Violation[] => {
+  const granted = log.below(LEASES).filter(({ czxid, end }) => end?.zxid !== czxid)
+  return granted.flatMap(({ path, place, czxid, createdAt }): Violation[] => {
     const older = queued.find((each) => each.place < place && (each.end === undefined || each.end.zxid > czxid))
     if (older === undefined) return []
     return [{ invariant: 'S3', at: createdAt, what: `${path} was granted while ${older.path} queued before it` }]
