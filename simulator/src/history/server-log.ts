@@ -92,9 +92,12 @@ export class ServerLog {
     }
   }
 
-  /** The place of the node that these delete. */
+  /** The place of the node that these delete, unless they have also created it. */
   #placeLeft(txns: readonly Txn[]): bigint | undefined {
-    const deleted = txns.find((each) => each.type === 'delete')
+    const isBrief = (path: string) => txns.some((each) => each.type === 'create' && each.path === path)
+    const deleted = txns.find(
+      (each): each is Extract<Txn, { type: 'delete' }> => each.type === 'delete' && !isBrief(each.path),
+    )
     return deleted && this.lives.get(deleted.path)?.place
   }
 

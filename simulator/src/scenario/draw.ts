@@ -111,9 +111,15 @@ function drawNames(
   return random.chance(0.3) ? { names, lookUp: Math.ceil(shortestTimeout * random.one([0.1, 0.4, 0.6])) } : { names }
 }
 
-/** Each answer waits for the one before. So a client has one task at a time, and makes no call beside it. */
+/**
+ * Each answer waits for the one before. So a client has one task at a time, and makes no call beside it. With a long
+ * `followerRelayDelay` a lease would need faster answers.
+ */
 function undisturbed({ clockRate, workers: [tasks = []] }: ClientPlan): ClientPlan {
-  const alone = ({ label: _, downgrade: __, ...task }: Task): Task => ({ ...task, writes: 'fenced' })
+  const alone = ({ label: _, downgrade: __, holdOptions, ...task }: Task): Task => {
+    const heldWhile = holdOptions?.heldWhile
+    return { ...task, writes: 'fenced', ...(heldWhile && { holdOptions: { heldWhile } }) }
+  }
   return { clockRate, watches: false, workers: [tasks.map(alone)] }
 }
 
