@@ -54,7 +54,7 @@ process.exitCode = totals.failed > 0 || vitestRan === 0 || (ci && totals.skipped
 async function runEverything() {
   const computing = [
     tests('unit*', { isUrgent: !docker }),
-    // The models come last: each of them is one process, and leaves the other core to the last unit tests.
+    // The models come last, in two processes: when the last unit test has ended, both cores have work.
     inTurn([
       ...Object.entries(checks).map(
         ([name, command]) =>
@@ -158,6 +158,11 @@ async function checkModels() {
     remarks.push('NOT RUN: the models (spec/): they need spin and gcc (Debian: apt-get install spin gcc libc6-dev).')
     return
   }
+  await Promise.all([['lease/', 'semaphore/'], ['queue/']].map(checkModelsOf))
+}
+
+/** Checks the models of these folders. */
+async function checkModelsOf(folders) {
   const counted = { passed: 0, failed: [] }
   const read = (line) => {
     if (line.startsWith('✓ ')) counted.passed++
@@ -167,7 +172,7 @@ async function checkModels() {
   }
   const { output } = await step('models', () =>
     run(process.execPath, {
-      words: [join(root, 'scripts', 'spec.mjs'), ...(ci ? [] : ['--rules'])],
+      words: [join(root, 'scripts', 'spec.mjs'), ...folders, ...(ci ? [] : ['--rules'])],
       quiet: true,
       isUrgent: !docker,
       read,
