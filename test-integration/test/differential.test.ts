@@ -56,7 +56,7 @@ interface Difference {
   readonly actual: string | undefined
 }
 
-/** The shortest program with different transcripts that was found in the time; undefined if there is none. */
+/** The shortest program found in time whose transcripts differ; undefined if no program differs. */
 async function search(
   drawn: fc.Arbitrary<Program>,
   numRuns: number,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 /** Before the title of each scenario. No line of a transcript begins like this. */
 const TITLE = '## '
 const PHASE = '---'
-/** The end of a session, and of its connection behind that. */
+/** The end of a session, and then of its connection. */
 const CLOSED = /^((\w+): closeSession -> Ok z\d+)\n\2: (closed by the server)$/gm
 
 const INTRODUCTION = `What servers answered in these scenarios, recorded from Debian's 3.8.0: do not edit.

@@ -20,7 +20,8 @@ const roles = { exclusive, read: reader, write: writer } as const satisfies Reco
  *     const transfer = new MultiLock(zk, ['/locks/account/7', '/locks/account/4'])
  *     await transfer.run(async (held) => { … })
  *
- * It waits in all queues at the same time. Where it is first, the contenders behind it wait until it has the other locks, too. A program that takes plain locks of these paths one by one may still deadlock with it.
+ * It waits in all queues at the same time. Later contenders of a queue wait until it has all its locks. A program that takes plain
+ * locks of these paths one by one may still deadlock with it.
  *
  * The nodes are created in one transaction, so together they must fit into a request: 1 to 100 paths.
  */

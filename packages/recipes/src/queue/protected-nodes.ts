@@ -174,8 +174,8 @@ export class ProtectedNodes {
 
   /**
    * Creates several nodes. All have the zxid of the transaction as czxid, but a create in a transaction is answered without a
-   * Stat (ZOOKEEPER-4026). So the transaction also writes a node of its own, which is answered with a Stat. Nobody sees that
-   * node, because the transaction deletes it. A read would cost another round trip.
+   * Stat (ZOOKEEPER-4026). So the transaction also writes a node of its own, which is answered with a Stat. No read shows
+   * that node, because the transaction deletes it; a recursive watch reports it. A read would cost another round trip.
    */
   async #createAll(): Promise<ContenderNodes> {
     const plans = this.#plans
@@ -193,8 +193,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * The nodes of a create that was not answered; undefined if there are none, and the create may be repeated. `folders` were
-   * created ahead of it.
+   * Finds the nodes of a create that was not answered. If there are none, the result is undefined, and the create may be repeated.
+   * `folders` is the creation of the folders that was sent ahead of it.
    */
   async #afterFailure(error: unknown, folders: Promise<void> | undefined): Promise<ContenderNodes | undefined> {
     if (KeeperError.is(error) && error.outcomeUnknown && isTransient(error)) {

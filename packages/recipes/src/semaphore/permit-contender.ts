@@ -346,7 +346,7 @@ export function hasRoom({ count }: Wanted, names: readonly string[], permits: nu
   return names.length + count <= permits
 }
 
-/** With so few permits the contender, and every contender behind it, would wait forever. */
+/** Rejects a count that would never be free: this contender and all later ones would wait forever. */
 export function checkRoom({ stored, count }: Wanted, permits: number): void {
   if (count > permits) throw new RangeError(`count is ${count}, and ${stored.path} has only ${permits} permits`)
 }

@@ -53,7 +53,7 @@ const role: Role = { ...exclusive, kind, kinds: [kind], trustsOwnSession: false 
  *     const semaphore = new Semaphore(zk, '/semaphores/encoder', { permits: 4 })
  *     await semaphore.run(async (held) => { … held.permit … })
  *
- * A call that asks for many permits waits until that many are free. All contenders behind it wait, too.
+ * A call that asks for many permits waits until that many are free. Later contenders wait, too.
  *
  * The node of the path is persistent, and stays. `locks` and `leases` below it are containers.
  */
