@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backoff, deadlines, LOCAL_EXPIRY } from '../src/session/protocol/deadlines.ts'
+import { backoff, deadlines } from '../src/session/protocol/deadlines.ts'
 
 const three = { T: 30_000, servers: 3 }
 
@@ -19,7 +19,7 @@ test.each([
 })
 
 test('deadlines has no deadline besides these', () => {
-  expect(Object.keys(deadlines)).toHaveLength(13)
+  expect(Object.keys(deadlines)).toHaveLength(14)
 })
 
 test.each([3, 5, 30])('deadlines.connect lets %i servers be tried within T', (servers) => {
@@ -57,8 +57,11 @@ test('backoff of a T that no server has granted yet is that of 1 s, however shor
   expect(backoff(1_000, { T: 1, servers: 3 })).toBe(100)
 })
 
-test('LOCAL_EXPIRY is that of the Java client (ZOOKEEPER-4508)', () => {
-  expect(LOCAL_EXPIRY * 30_000).toBe(40_000)
+test('localExpiry is that of the Java client unless a longer time is asked for (ZOOKEEPER-4508)', () => {
+  const times = { T: 30_000, servers: 1 }
+  expect(deadlines.localExpiry(times)).toBe(40_000)
+  expect(deadlines.localExpiry(times, 50_000)).toBe(50_000)
+  expect(deadlines.localExpiry(times, 1)).toBe(30_000)
 })
 
 test('deadlines.connect leaves time for a handshake however short the T that is asked for', () => {

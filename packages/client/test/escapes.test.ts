@@ -33,7 +33,7 @@ test('ZooKeeper shows text of servers and of a runtime escaped in errors, states
     connected: () => {},
     update: () => false,
   })
-  const { zk, server, connection } = await connected(world, { logger: seen.logger, hostProvider: hosts })
+  const { zk, server, connection } = await connected(world, { logger: seen.logger, advanced: { hostProvider: hosts } })
   const read = outcome(zk.getData(TURNED))
   connection.fail(await connection.expect(OpCode.getData), 'NoNode')
   connection.event(99, `/${EVIL}`)
@@ -93,7 +93,9 @@ test.each(['an error of a dial', 'an error of a look-up', 'a throw of a dial', '
       logger: seen.logger,
       // No second attempt ends by then: its error would take the place of the first one.
       connectTimeout: 200,
-      hostProvider: () => ({ size: 1, next: () => ({ host, port: 2181 }), connected: () => {}, update: () => false }),
+      advanced: {
+        hostProvider: () => ({ size: 1, next: () => ({ host, port: 2181 }), connected: () => {}, update: () => false }),
+      },
       ...(isSasl && { sasl }),
     }
     const connecting = outcome(connect('zk1', options))

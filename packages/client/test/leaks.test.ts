@@ -65,7 +65,7 @@ test.each(['watch', 'getDataAndWatch'] as const)(
     const collect = collector()
     if (collect === undefined) return
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxWaiting: 1 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxWaiting: 1 } })
     server.refuse()
     connection.rst()
     await world.settle()

@@ -16,6 +16,23 @@ const rounds = {
   update: () => false,
 }
 
+const advanced = [
+  'hostProvider',
+  'localExpiry',
+  'maxRequestSize',
+  'maxResponseSize',
+  'maxWaiting',
+  'maxWaitingBytes',
+  'maxInFlight',
+  'maxInFlightBytes',
+  'traceFrames',
+]
+
+const undefinedFor = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]))
+
+const placed = (name: string, value: unknown) =>
+  advanced.includes(name) ? { advanced: { [name]: value } } : { [name]: value }
+
 describe('checkOptions', () => {
   test('checkOptions fills in every default', () => {
     expect(checkOptions({})).toEqual({
@@ -24,7 +41,6 @@ describe('checkOptions', () => {
       auth: [],
       renewSession: true,
       readOnly: false,
-      localExpiry: 4 / 3,
       maxRequestSize: JUTE_MAXBUFFER,
       maxResponseSize: 4 * 1024 * 1024,
       maxWaiting: 65_536,
@@ -37,8 +53,9 @@ describe('checkOptions', () => {
   })
 
   test('checkOptions takes undefined for an option that is not given', () => {
-    const names = [...Object.keys(checkOptions({})), 'signal']
-    expect(check(Object.fromEntries(names.map((name) => [name, undefined])))).toEqual(checkOptions({}))
+    const names = ['sessionTimeout', 'connectTimeout', 'auth', 'tls', 'logger', 'signal', 'runtime', 'advanced']
+    expect(check(undefinedFor(names))).toEqual(checkOptions({}))
+    expect(check({ advanced: undefinedFor(advanced) })).toEqual(checkOptions({}))
   })
 
   test('checkOptions lets connectTimeout follow sessionTimeout unless it is given', () => {
@@ -54,6 +71,10 @@ describe('checkOptions', () => {
       renewSession: false,
       readOnly: true,
       session: { id: 1n, passwd: new Uint8Array(16) },
+      logger: () => {},
+      runtime: { ...systemRuntime },
+    }
+    const limits = {
       hostProvider: () => rounds,
       localExpiry: 1,
       maxRequestSize: 1_024,
@@ -62,11 +83,10 @@ describe('checkOptions', () => {
       maxWaitingBytes: 1_024,
       maxInFlight: 2 ** 31 - 1,
       maxInFlightBytes: 2 ** 31 - 1,
-      logger: () => {},
       traceFrames: true,
-      runtime: { ...systemRuntime },
     }
-    expect(checkOptions({ ...given, signal: new AbortController().signal })).toEqual(given)
+    const { signal } = new AbortController()
+    expect(checkOptions({ ...given, advanced: limits, signal })).toEqual({ ...given, ...limits })
   })
 
   test.each([
@@ -88,7 +108,7 @@ describe('checkOptions', () => {
     ['localExpiry', NaN],
     ['localExpiry', Infinity],
   ])('checkOptions refuses %s: %j with a RangeError that names it', (name, value) => {
-    const error = thrownBy(() => check({ [name]: value }))
+    const error = thrownBy(() => check(placed(name, value)))
     expect(error).toBeInstanceOf(RangeError)
     expect(error).toHaveProperty(
       'message',
@@ -99,14 +119,22 @@ describe('checkOptions', () => {
   test.each(['sessionTimeout', 'connectTimeout', 'maxInFlightBytes', 'localExpiry'])(
     'checkOptions says of %s that it was given as text: environment variables are',
     (name) => {
-      const error = thrownBy(() => check({ [name]: '4000' }))
+      const error = thrownBy(() => check(placed(name, '4000')))
       expect(error).toBeInstanceOf(RangeError)
       expect(error).toHaveProperty('message', expect.stringMatching(`^${name} must be .*, not the string "4000"$`))
     },
   )
 
-  test('checkOptions says how a client never gives up its session by itself', () => {
-    expect(() => check({ localExpiry: Infinity })).toThrow(/1000.*never/)
+  test.each(advanced)('checkOptions says that %s is one of advanced', (name) => {
+    const error = thrownBy(() => check({ [name]: 1_024 }))
+    expect(error).toHaveProperty(
+      'message',
+      `connect: the option ${name} is one of advanced: { advanced: { ${name}: … } }`,
+    )
+  })
+
+  test('checkOptions names the option nearest to an unknown one of advanced', () => {
+    expect(() => check({ advanced: { maxInflight: 3 } })).toThrow(/connect: advanced.*maxInFlight/)
   })
 
   test.each([
@@ -133,7 +161,7 @@ describe('checkOptions', () => {
     ['runtime', {}],
     ['runtime', null],
   ])('checkOptions refuses %s: %j with a TypeError that names it', (name, value) => {
-    const error = thrownBy(() => check({ [name]: value }))
+    const error = thrownBy(() => check(placed(name, value)))
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty('message', expect.stringContaining(name))
   })

@@ -247,7 +247,7 @@ test('ZooKeeper.ensureContainer rejects where nothing more is there than before'
 
 test('ZooKeeper.ensureContainer goes step by step where fewer may wait than there are nodes', async () => {
   const world = new VirtualWorld()
-  const { zk, connection } = await connected(world, { maxWaiting: 1 })
+  const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1 } })
   const making = outcome(zk.ensureContainer('/a/b/c'))
   for (const path of ['/a', '/a/b', '/a/b/c']) {
     const request = await connection.expect(OpCode.createContainer)
@@ -335,7 +335,7 @@ test('ZooKeeper.create with parents makes the chroot for a sequential node right
 
 test('ZooKeeper.create rejects where the nodes above would take too long a request for their ACL', async () => {
   const world = new VirtualWorld()
-  const { zk, connection } = await connected(world, { maxRequestSize: 4_096 })
+  const { zk, connection } = await connected(world, { advanced: { maxRequestSize: 4_096 } })
   const acl = [{ perms: 31, id: { scheme: 'digest', id: 'x'.repeat(5_000) } }]
   const creating = outcome(zk.create('/a/b', '', { parents: { acl } }))
   await refuse(connection)

@@ -18,7 +18,17 @@ test('README lists every option of connect, and no other', () => {
   const [, options] = /## Options\n([^]*?)\n## /.exec(readme)!
   const listed = Array.from(options!.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
   expect(new Set(listed)).toEqual(
-    new Set([...Object.keys(checkOptions({})), 'signal', 'logger', 'tls', 'sasl', 'session', 'hostProvider']),
+    new Set([
+      ...Object.keys(checkOptions({})),
+      'signal',
+      'logger',
+      'tls',
+      'sasl',
+      'session',
+      'advanced',
+      'hostProvider',
+      'localExpiry',
+    ]),
   )
 })
 

@@ -44,7 +44,7 @@ test('ZooKeeper shows no secret in an object, an error, a log line or a channel,
   // A server's proof is not what this is about: any will do.
   const sasl = { name: 'ANY', start: () => ({ first: bytes('SECRET'), step: () => undefined }) }
   const session = { id: 0x2an, passwd: bytes('SECRET-of-before') }
-  const options = { runtime: world, ...secrets, sasl, session, logger: seen.logger, traceFrames: true }
+  const options = { runtime: world, ...secrets, sasl, session, logger: seen.logger, advanced: { traceFrames: true } }
   const connecting = outcome(connect('zk1:2181', options))
   const first = await server.accept({ passwd })
   first.reply(await first.expect(OpCode.sasl), SetSASLResponse, { token: null })
@@ -80,7 +80,11 @@ test('ZooKeeper shows no secret in an object, an error, a log line or a channel,
 test('ZooKeeper.detach gives a session that shows no secret, until it is formatted (S26)', async () => {
   using seen = new Seen()
   const world = new VirtualWorld()
-  const { zk, connection } = await connected(world, { handshake: { passwd }, logger: seen.logger, traceFrames: true })
+  const { zk, connection } = await connected(world, {
+    handshake: { passwd },
+    logger: seen.logger,
+    advanced: { traceFrames: true },
+  })
   const detaching = outcome(zk.detach())
   connection.fail(await connection.expect(OpCode.sync), 'Ok')
   await world.settle()

@@ -162,7 +162,7 @@ describe('over TCP', () => {
 
   test('a long request closes the connection, and the next one is served', async () => {
     await using server = await TestServer.start()
-    const zk = await connect(server.connectString, { maxRequestSize: 2_000_000 })
+    const zk = await connect(server.connectString, { advanced: { maxRequestSize: 2_000_000 } })
     await zk.create('/a')
     const error = await zk.setData('/a', new Uint8Array(1_100_000)).catch((error: unknown) => error)
     expect(KeeperError.is(error, 'ConnectionLoss')).toBe(true)

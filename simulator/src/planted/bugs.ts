@@ -359,7 +359,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a silent session lives for 2 T',
-    replace: 'this.#receivedAt + config.localExpiry * identity.timeout',
+    replace: 'this.#receivedAt + deadlines.localExpiry(this.times, this.#of.config.localExpiry)',
     with: 'this.#receivedAt + 2 * identity.timeout',
     finds: 'P8',
     within: 50,

@@ -4,7 +4,6 @@ import { checkLogger, type Logger } from '../telemetry/logger.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { systemRuntime } from '../runtime/system-runtime.ts'
 import { checkMechanism, type SaslMechanism } from '../sasl/mechanism.ts'
-import { LOCAL_EXPIRY } from '../session/protocol/deadlines.ts'
 import type { SessionCredentials } from '../session/protocol/detached-session.ts'
 import type { HostProvider } from '../session/servers/static-host-provider.ts'
 import { checkTlsSource, type TlsSource } from '../runtime/tls.ts'
@@ -47,15 +46,6 @@ export interface ConnectOptions {
   sasl?: SaslMechanism | undefined
   /** Whether the client opens a new session if one has expired. @default true */
   renewSession?: boolean | undefined
-  /** The session counts as expired after this number of session timeouts without a byte from a server; at least 1. @default 4/3 */
-  localExpiry?: number | undefined
-  /**
-   * The longest request, in bytes. If a request is longer than its jute.maxbuffer, a server closes the connection.
-   * @default 1_048_575
-   */
-  maxRequestSize?: number | undefined
-  /** The longest reply, in bytes. @default 4 MiB */
-  maxResponseSize?: number | undefined
   /**
    * Whether the client may use a server without a quorum, which serves reads only, until it finds one that accepts writes.
    * Meanwhile `zk.session.connection.readOnly` is true. @default false
@@ -64,10 +54,38 @@ export interface ConnectOptions {
   /** A session to resume: the result of `zk.detach()`. @default none, a new session */
   session?: SessionCredentials | undefined
   /**
+   * Gets lines about sessions and connections, on four levels: `console`, a logger of pino or winston, or a function.
+   * @default silent
+   */
+  logger?: Logger | undefined
+  /** If it aborts before `connect` has resolved, `connect` rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined
+  /** Clock, timers, random numbers and sockets. @default systemRuntime */
+  runtime?: Runtime | undefined
+  /** Limits of size and number, the choice of the next server, traces of frames. */
+  advanced?: AdvancedOptions | undefined
+}
+
+/** The options of `connect` that few programs need. */
+export interface AdvancedOptions {
+  /**
+   * The session counts as expired after this time without a byte from a server, in ms. A time below the negotiated session
+   * timeout counts as that timeout.
+   * @default 4/3 of the negotiated session timeout
+   */
+  localExpiry?: number | undefined
+  /**
    * Makes the provider that chooses the next server. Called once, with the servers of the connect string.
    * @default all servers in turn, in a random order
    */
   hostProvider?: MakeHostProvider | undefined
+  /**
+   * The longest request, in bytes. If a request is longer than its jute.maxbuffer, a server closes the connection.
+   * @default 1_048_575
+   */
+  maxRequestSize?: number | undefined
+  /** The longest reply, in bytes. @default 4 MiB */
+  maxResponseSize?: number | undefined
   /**
    * How many calls may wait to be sent, at least 1. Calls wait while there is no connection, or while too many are in flight.
    * A further call rejects at once with `QueueFull`.
@@ -86,24 +104,18 @@ export interface ConnectOptions {
    * How many bytes all calls in flight may have, at least 1,024. A call that is alone in flight may have more. @default 16 MiB
    */
   maxInFlightBytes?: number | undefined
-  /**
-   * Gets lines about sessions and connections, on four levels: `console`, a logger of pino or winston, or a function.
-   * @default silent
-   */
-  logger?: Logger | undefined
   /** Whether each frame of a connection is published on the diagnostics channel `zk:frame`. @default false */
   traceFrames?: boolean | undefined
-  /** If it aborts before `connect` has resolved, `connect` rejects with the reason of the signal. */
-  signal?: AbortSignal | undefined
-  /** Clock, timers, random numbers and sockets. @default systemRuntime */
-  runtime?: Runtime | undefined
 }
 
-/** The options that are not undefined. */
-type Given = { readonly [Name in keyof ConnectOptions]?: Exclude<ConnectOptions[Name], undefined> }
+type AllOptions = Omit<ConnectOptions, 'advanced'> & AdvancedOptions
 
+/** The options that are not undefined. */
+type Given = { readonly [Name in keyof AllOptions]?: Exclude<AllOptions[Name], undefined> }
+
+/** All options in one object, with their defaults. */
 export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
-  Readonly<Pick<ConnectOptions, WithoutDefault>>
+  Readonly<Pick<AllOptions, WithoutDefault>>
 
 /**
  * Makes the provider that chooses among the servers of the connect string. `random` is the runtime's: if a provider uses no
@@ -116,7 +128,10 @@ const defaults = {
   auth: [],
   renewSession: true,
   readOnly: false,
-  localExpiry: LOCAL_EXPIRY,
+  runtime: systemRuntime,
+} satisfies ConnectOptions
+
+const advancedDefaults = {
   maxRequestSize: JUTE_MAXBUFFER,
   maxResponseSize: 4 * 1024 * 1024,
   maxWaiting: 65_536,
@@ -124,34 +139,39 @@ const defaults = {
   maxInFlight: 1_000,
   maxInFlightBytes: 16 * 1024 * 1024,
   traceFrames: false,
-  runtime: systemRuntime,
-} satisfies ConnectOptions
+} satisfies AdvancedOptions
 
-const withoutDefault = ['tls', 'sasl', 'session', 'hostProvider', 'logger'] as const
-type WithoutDefault = (typeof withoutDefault)[number]
+const withoutDefault = ['tls', 'sasl', 'session', 'logger'] as const
+const advancedWithoutDefault = ['hostProvider', 'localExpiry'] as const
+type WithoutDefault = (typeof withoutDefault)[number] | (typeof advancedWithoutDefault)[number]
 
-const known = ['connectTimeout', 'signal', ...withoutDefault, ...Object.keys(defaults)]
+const known = ['connectTimeout', 'signal', 'advanced', ...withoutDefault, ...Object.keys(defaults)]
+const knownAdvanced = [...advancedWithoutDefault, ...Object.keys(advancedDefaults)]
 const counts = ['sessionTimeout', 'connectTimeout', 'maxWaiting', 'maxInFlight'] as const
 const sizes = ['maxRequestSize', 'maxResponseSize', 'maxWaitingBytes', 'maxInFlightBytes'] as const
 
 /** Fills in defaults. Throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
+  const misplaced = knownAdvanced.find((name) => Object.hasOwn(Object(options), name))
+  if (misplaced !== undefined) {
+    throw new TypeError(`connect: the option ${misplaced} is one of advanced: { advanced: { ${misplaced}: … } }`)
+  }
   checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
-  const given: Given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const { advanced = {}, ...top } = options
+  checkKeys('connect: advanced', advanced, knownAdvanced, '{ maxWaiting: 1_000 }')
+  const given: Given = Object.fromEntries(
+    Object.entries({ ...top, ...advanced }).filter(([, value]) => value !== undefined),
+  )
   const { signal, ...filled } = {
     connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
     ...defaults,
+    ...advancedDefaults,
     ...given,
   }
   const { runtime } = filled
   for (const name of counts) checkInteger(name, filled[name], 1)
   for (const name of sizes) checkInteger(name, filled[name], 1_024)
-  if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
-    throw new RangeError(
-      'localExpiry must be a finite number of session timeouts, at least 1 (1000 is as good as never), not ' +
-        shown(filled.localExpiry),
-    )
-  }
+  if (filled.localExpiry !== undefined) checkInteger('localExpiry', filled.localExpiry, 1)
   if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
   checkTlsSource(filled.tls)

@@ -108,7 +108,7 @@ describe('A connection that ends', () => {
 describe('A server whose TCP window is closed', () => {
   test('ZooKeeper keeps what the socket does not accept, drops requests that no caller waits for, and goes on (W22)', async () => {
     await using server = await TcpServer.listen()
-    const { zk, accepted } = await connected(server, LONG, { maxInFlightBytes: 2 ** 31 - 1 })
+    const { zk, accepted } = await connected(server, LONG, { advanced: { maxInFlightBytes: 2 ** 31 - 1 } })
     accepted.socket.pause()
     const data = new Uint8Array(100_000)
     const abort = new AbortController()

@@ -74,7 +74,7 @@ describe('However the bytes come', () => {
 
   test('ZooKeeper allocates nothing for a frame of 2 GiB that is announced and does not come (W02)', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxResponseSize: 2 ** 31 - 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 2 ** 31 - 1 } })
     const before = process.memoryUsage().arrayBuffers
     connection.raw(hex('7fffffff'))
     await world.settle()
@@ -89,7 +89,7 @@ describe('However the bytes come', () => {
 describe('Replies that are too long, or cannot be read', () => {
   test('ZooKeeper says of writes that their outcome is unknown when the reply of the first is too long (W04)', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxResponseSize: 10_000 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 10_000 } })
     const writes = [outcome(zk.multi([op.create('/a')])), outcome(zk.create('/b'))]
     const [multi] = await connection.expectAll(OpCode.multi, OpCode.create2)
     connection.raw(joined(hex('00002711'), replyFrame({ xid: multi.xid }).subarray(4)))

@@ -8,7 +8,7 @@ const found = { stat: someStat }
 describe('maxWaiting', () => {
   test('ZooKeeper does not count credentials that wait for a connection', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1 } })
     connection.rst()
     await world.settle()
     const calls = [outcome(zk.addAuth('digest', 'a:b')), outcome(zk.addAuth('digest', 'c:d')), outcome(zk.exists('/1'))]
@@ -18,7 +18,7 @@ describe('maxWaiting', () => {
 
   test('ZooKeeper refuses a call at once when so many wait for a connection, and sends those that do', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxWaiting: 2 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxWaiting: 2 } })
     connection.rst()
     await world.settle()
     const waiting = [outcome(zk.create('/1')), outcome(zk.exists('/2'))]
@@ -36,7 +36,7 @@ describe('maxWaiting', () => {
 
   test('ZooKeeper counts the bytes of those that wait, and takes one however long it is', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaitingBytes: 1_024 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaitingBytes: 1_024 } })
     connection.rst()
     await world.settle()
     const long = outcome(zk.create('/long', 'x'.repeat(5_000)))
@@ -48,7 +48,7 @@ describe('maxWaiting', () => {
 
   test('ZooKeeper has room again when a call that waits is aborted or its time is up', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1 } })
     connection.freeze()
     connection.rst()
     await world.settle()
@@ -65,7 +65,7 @@ describe('maxWaiting', () => {
 
   test('ZooKeeper leaves no watch behind by a refused read, and never refuses the removal of one', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1, maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1, maxInFlight: 1 } })
     const watching = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()
@@ -86,7 +86,7 @@ describe('maxWaiting', () => {
 
   test('ZooKeeper.close is never refused', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1, maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1, maxInFlight: 1 } })
     const calls = [outcome(zk.exists('/a')), outcome(zk.exists('/b'))]
     const closing = outcome(zk.close())
     expect(calls[1]!.status).toBe('pending')
@@ -101,7 +101,7 @@ describe('maxWaiting', () => {
 describe('maxInFlight', () => {
   test('ZooKeeper sends so many calls, and the others in call order as answers come', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlight: 3 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlight: 3 } })
     const calls = Array.from({ length: 7 }, (_, number) => outcome(zk.exists(`/${number}`)))
     const first = await connection.expectAll(OpCode.exists, OpCode.exists, OpCode.exists)
     await connection.expectNothing()
@@ -123,7 +123,7 @@ describe('maxInFlight', () => {
 
   test('ZooKeeper counts the bytes in flight, and sends one call however long it is', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlightBytes: 1_024 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlightBytes: 1_024 } })
     const long = outcome(zk.setData('/a', 'x'.repeat(3_000)))
     void outcome(zk.exists('/b'))
     const request = await connection.expect(OpCode.setData)
@@ -135,7 +135,7 @@ describe('maxInFlight', () => {
 
   test('ZooKeeper counts a call that timed out until its answer is here', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlight: 1 } })
     void outcome(zk.exists('/a', { timeout: 10 }))
     void outcome(zk.exists('/b'))
     const late = await connection.expect(OpCode.exists)
@@ -147,7 +147,7 @@ describe('maxInFlight', () => {
 
   test('ZooKeeper sets watches again and sends the repeated reads within the limit', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxInFlight: 2 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxInFlight: 2 } })
     void outcome(zk.getDataAndWatch('/watched'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()
@@ -165,7 +165,7 @@ describe('A server that does not read', () => {
   test('ZooKeeper hands the socket no more than it takes, and goes on when it drains (W22)', async () => {
     const world = new VirtualWorld()
     const limits = { maxWaiting: 3, maxInFlight: 1_000 }
-    const { zk, connection } = await connected(world, limits)
+    const { zk, connection } = await connected(world, { advanced: limits })
     connection.stopReading()
     // The fake socket takes one segment.
     void outcome(zk.setData('/0', 'x'.repeat(1_000)))

@@ -63,7 +63,7 @@ describe('ThrottledOp', () => {
 
   test('ZooKeeper repeats in call order, ahead of what was not sent, and sends nothing meanwhile', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlight: 3 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlight: 3 } })
     for (const path of ['/1', '/2', '/3', '/4']) void outcome(zk.exists(path))
     const [one, two, three] = await connection.expectAll(OpCode.exists, OpCode.exists, OpCode.exists)
     connection.fail(one, 'ThrottledOp')

@@ -273,7 +273,7 @@ class FuzzCase {
 
   #checkTaps(): void {
     for (const tap of this.#network.taps) {
-      const fault = tap.isOpen && !tap.hasLeft ? tap.fault(this.#options.maxResponseSize!) : undefined
+      const fault = tap.isOpen && !tap.hasLeft ? tap.fault(this.#options.advanced!.maxResponseSize!) : undefined
       this.#must(fault === undefined, `the client goes on behind ${fault}`)
     }
   }
@@ -317,9 +317,11 @@ function optionsOf(random: SeededRandom, runtime: Runtime): ConnectOptions {
     sessionTimeout: pick(random, [1_000, 6_000, 30_000]),
     connectTimeout: LONGEST_PAUSE,
     renewSession: random.below(4) > 0,
-    maxResponseSize: pick(random, [4 * 1024 * 1024, 100_000, 3_000]),
-    maxInFlight: pick(random, [1_000, 1_000, 3]),
-    traceFrames: random.below(4) === 0,
+    advanced: {
+      maxResponseSize: pick(random, [4 * 1024 * 1024, 100_000, 3_000]),
+      maxInFlight: pick(random, [1_000, 1_000, 3]),
+      traceFrames: random.below(4) === 0,
+    },
     auth: random.below(4) === 0 ? [{ scheme: 'digest', auth: SUPERUSER }] : [],
     ...(random.below(5) === 0 ? { sasl: digestMd5(USER) } : {}),
   }

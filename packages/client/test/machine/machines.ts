@@ -29,7 +29,7 @@ export function machineOf({ servers = [zk1], ...config }: MachineConfig = {}): S
     resume: undefined,
     readOnly: false,
     sessionTimeout: T,
-    localExpiry: 4 / 3,
+    localExpiry: undefined,
     maxResponseSize: 4 * 1024 * 1024,
     limits: NO_LIMITS,
     credentials: [],

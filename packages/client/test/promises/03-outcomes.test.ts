@@ -267,7 +267,7 @@ describe('outcomeUnknown is true exactly for a sent write without an answer', ()
 
   test('KeeperError SessionExpired of local expiry knows what had been sent', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { localExpiry: 1, sessionTimeout: T })
+    const { zk, connection } = await connected(world, { advanced: { localExpiry: 1 }, sessionTimeout: T })
     const errors = await threeCalls(world, { zk, connection })
     // The whole process stood still, so the connection was never found dead.
     world.stall(T)

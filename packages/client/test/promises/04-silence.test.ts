@@ -340,7 +340,7 @@ describe('When no server can be reached', () => {
       const world = new VirtualWorld(seed)
       const { zk, server, connection } = await connected(world, {
         sessionTimeout: T,
-        localExpiry: 1,
+        advanced: { localExpiry: 1 },
         renewSession: false,
       })
       server.refuse()

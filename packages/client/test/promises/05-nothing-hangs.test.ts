@@ -426,7 +426,7 @@ describe('A call and its signal', () => {
 
   test('ZooKeeper takes watches off the server though their removal was aborted before it was sent (V11)', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlight: 1 } })
     const watched = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()

@@ -223,7 +223,7 @@ describe('setWatches', () => {
 
   test('ZooKeeper sets 20,000 watches again in chunks of at most 32 KiB, all before the queue (V04)', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxInFlight: 20_000 } })
     const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
     await watchAll({ zk, connection }, paths)
     connection.rst()
@@ -243,7 +243,7 @@ describe('setWatches', () => {
 
   test('ZooKeeper keeps chunks of 32 KiB where paths are short, or not ASCII (V04)', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxInFlight: 20_000 } })
     const paths = [
       ...Array.from({ length: 8 }, (_, index) => `/${'ü'.repeat(1_000)}${index}`),
       ...Array.from({ length: 3_000 }, (_, index) => `/${index}`),

@@ -38,12 +38,16 @@ describe('The session of a client that receives nothing', () => {
     expect(world.timers).toBe(0)
   })
 
-  test.each([1, 2])('Session ends after localExpiry * T, here %i T', async (localExpiry) => {
+  test.each([
+    [1, T],
+    [2 * T, 2 * T],
+  ])('Session with a localExpiry of %i ends after %i ms', async (localExpiry, expected) => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { sessionTimeout: T, renewSession: false, localExpiry })
+    const options = { sessionTimeout: T, renewSession: false, advanced: { localExpiry } }
+    const { zk, server, connection } = await connected(world, options)
     server.refuse()
     connection.rst()
-    await world.advance(localExpiry * T - 1)
+    await world.advance(expected - 1)
     expect(zk.session.signal.aborted).toBe(false)
     await world.advance(1)
     expect(zk.session.signal.aborted).toBe(true)
@@ -118,7 +122,11 @@ describe('The session of a client that gets messages', () => {
 
   test('Session is not brought back by a server that still knows it', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { sessionTimeout: T, localExpiry: 1, renewSession: false })
+    const { zk, connection } = await connected(world, {
+      sessionTimeout: T,
+      advanced: { localExpiry: 1 },
+      renewSession: false,
+    })
     const read = outcome(zk.getData('/a', { timeout: Infinity }))
     const { xid } = await connection.expect(OpCode.getData)
     world.stall(T)

@@ -232,7 +232,7 @@ describe('Replies that cannot be read', () => {
 describe('Replies that are too long', () => {
   test('ZooKeeper rejects only the request whose reply is too large, and keeps the connection (W04)', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxResponseSize: 10_000 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 10_000 } })
     const list = outcome(zk.getChildren('/many'))
     const read = outcome(zk.getData('/a'))
     const [request, next] = await connection.expectAll(OpCode.getChildren2, OpCode.getData)
@@ -259,7 +259,7 @@ describe('Replies that are too long', () => {
 
   test('ZooKeeper removes the watch of a read whose reply is too large (W04)', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxResponseSize: 10_000 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 10_000 } })
     const read = outcome(zk.getDataAndWatch('/a'))
     const request = await connection.expect(OpCode.getData)
     connection.reply(request, GetDataResponse, nodeData('x'.repeat(10_000)))
@@ -276,7 +276,7 @@ describe('Replies that are too long', () => {
     ['a reply to no request', 77],
   ])('ZooKeeper hangs up at a frame over the limit that is %s, and repeats the read (W04)', async (_, xid) => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxResponseSize: 10_000 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 10_000 } })
     const read = outcome(zk.getData('/a'))
     await connection.expect(OpCode.getData)
     connection.raw(replyFrame({ xid }, GetDataResponse, nodeData('x'.repeat(10_000))).subarray(0, 20))
@@ -288,7 +288,7 @@ describe('Replies that are too long', () => {
   test('ZooKeeper takes a reply of exactly maxResponseSize (W04)', async () => {
     const world = new VirtualWorld()
     const overhead = replyFrame({ xid: 1 }, GetDataResponse, nodeData('')).byteLength - 4
-    const { zk, connection } = await connected(world, { maxResponseSize: 10_000 })
+    const { zk, connection } = await connected(world, { advanced: { maxResponseSize: 10_000 } })
     const read = outcome(zk.getData('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'.repeat(10_000 - overhead)))
     await world.settle()

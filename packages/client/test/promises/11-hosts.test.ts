@@ -215,7 +215,7 @@ describe('ZooKeeper.updateServers', () => {
 
   test('ZooKeeper.updateServers waits out no pause that the list before it has earned', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { sessionTimeout: T, localExpiry: 10 })
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T, advanced: { localExpiry: 10 * T } })
     server.refuse()
     connection.rst()
     await world.advance(2 * T)
@@ -292,7 +292,7 @@ describe('The option hostProvider', () => {
       connected: ({ host }) => seen.push(host),
       update: () => true,
     }
-    const connecting = outcome(connect('seed:2181', { runtime: world, hostProvider: () => provider }))
+    const connecting = outcome(connect('seed:2181', { runtime: world, advanced: { hostProvider: () => provider } }))
     const connection = await servers[0]!.accept()
     connection.rst()
     await world.advance(1_000)
@@ -318,7 +318,7 @@ describe('The option hostProvider', () => {
       connected: () => {},
       update: () => false,
     }
-    const connecting = outcome(connect('zk1:2181', { runtime: world, hostProvider: () => provider }))
+    const connecting = outcome(connect('zk1:2181', { runtime: world, advanced: { hostProvider: () => provider } }))
     await world.advance(T)
     expect(connecting.status).toBe('rejected')
     expect(world.dials.length).toBeLessThan(3 * 60)
@@ -336,7 +336,9 @@ describe('The option hostProvider, when it makes something else', () => {
     ['one without a size', () => whole, RangeError],
   ])('connect refuses %s', async (_, hostProvider, expected) => {
     const world = new VirtualWorld()
-    const connecting = outcome(connect('zk1:2181', { runtime: world, hostProvider: hostProvider as never }))
+    const connecting = outcome(
+      connect('zk1:2181', { runtime: world, advanced: { hostProvider: hostProvider as never } }),
+    )
     await world.settle()
     expect(connecting.error).toBeInstanceOf(expected)
     expect(connecting.error).toHaveProperty('message', expect.stringContaining('hostProvider'))
@@ -405,7 +407,7 @@ describe('ZooKeeper.followServers', () => {
 
   test('ZooKeeper.followServers leaves no timer when the client is closed while it waits', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1, maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1, maxInFlight: 1 } })
     void outcome(zk.followServers())
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
     await world.settle()
@@ -421,7 +423,7 @@ describe('ZooKeeper.followServers', () => {
 
   test('ZooKeeper.followServers goes on when there is room in the queue again, and leaves no timer behind', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxWaiting: 1, maxInFlight: 1 })
+    const { zk, connection } = await connected(world, { advanced: { maxWaiting: 1, maxInFlight: 1 } })
     const following = outcome(zk.followServers())
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
     await world.settle()
@@ -448,7 +450,7 @@ describe('ZooKeeper.followServers', () => {
 
   test('ZooKeeper.followServers goes on after a read of the configuration that was not answered in time', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { sessionTimeout: T, localExpiry: 10 })
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T, advanced: { localExpiry: 10 * T } })
     const following = outcome(zk.followServers())
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
     await world.settle()

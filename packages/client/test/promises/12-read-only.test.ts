@@ -271,7 +271,7 @@ describe('With the option readOnly', () => {
       const next = () => ({ host: asked++ === 0 ? 'ro' : 'rw', port: 2181 })
       return { size: 2, next, connected: () => {}, update: () => false }
     }
-    const options = { runtime: world, readOnly: true, tls, hostProvider }
+    const options = { runtime: world, readOnly: true, tls, advanced: { hostProvider } }
     const connecting = outcome(connect('ro:2181,rw:2181', options))
     await server.accept(readOnly)
     const zk = connecting.value

@@ -444,7 +444,7 @@ describe('ZooKeeper.detach', () => {
 
   test('ZooKeeper.detach sees a throttled last request through, over a lost connection', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { maxInFlight: 1 })
+    const { zk, server, connection } = await connected(world, { advanced: { maxInFlight: 1 } })
     const write = outcome(zk.create('/a', ''))
     const detaching = outcome(zk.detach())
     const [again, closing] = [outcome(zk.detach()), outcome(zk.close())]

@@ -272,7 +272,7 @@ describe('zk:frame', () => {
     const messages = recorded('zk:frame')
     const world = new VirtualWorld()
     const auth = [{ scheme: 'digest', auth: 'alice:secret' }]
-    const { zk, server, connection } = await connected(world, { traceFrames: true, auth })
+    const { zk, server, connection } = await connected(world, { advanced: { traceFrames: true }, auth })
     void outcome(zk.exists('/a'))
     connection.fail(await connection.expect(OpCode.exists), 'NoNode')
     await world.settle()

@@ -129,7 +129,9 @@ describe('A subscriber of frames', () => {
     FakeServer.listen(world, 'zk1:2181')
     const giveUp = new AbortController()
     onChannel('zk:frame', () => giveUp.abort(new Error('enough')))
-    const connecting = outcome(connect('zk1:2181', { runtime: world, traceFrames: true, signal: giveUp.signal }))
+    const connecting = outcome(
+      connect('zk1:2181', { runtime: world, advanced: { traceFrames: true }, signal: giveUp.signal }),
+    )
     await world.settle()
     expect([connecting.error, errors]).toEqual([giveUp.signal.reason, []])
   })
@@ -137,7 +139,7 @@ describe('A subscriber of frames', () => {
   test('may ask for other servers', async () => {
     const errors = uncaught()
     const world = new VirtualWorld()
-    const { zk } = await connected(world, { traceFrames: true })
+    const { zk } = await connected(world, { advanced: { traceFrames: true } })
     const two = FakeServer.listen(world, 'zk2:2181')
     const change = once(() => zk.updateServers('zk2:2181'))
     onChannel('zk:frame', () => change())
@@ -264,7 +266,7 @@ describe('A subscriber that is notified of a call', () => {
     ['is refused, since the queue is full', 'QueueFull'],
   ])('may abort one that %s: it rejects once', async (_, code) => {
     const world = new VirtualWorld()
-    const { zk } = await connected(world, { maxInFlight: 1, maxWaiting: 1 })
+    const { zk } = await connected(world, { advanced: { maxInFlight: 1, maxWaiting: 1 } })
     if (code === 'Closed') void zk.close()
     else for (let count = 0; count < 2; count++) void outcome(zk.exists('/waiting'))
     const stopping = new AbortController()

@@ -33,7 +33,7 @@ describe('ZooKeeper.stats', () => {
 
   test('ZooKeeper.stats shows what waits and what is in flight', async () => {
     const world = new VirtualWorld()
-    const { zk, connection } = await connected(world, { maxInFlight: 2 })
+    const { zk, connection } = await connected(world, { advanced: { maxInFlight: 2 } })
     const sizes = ['/a', '/b', '/c'].map((path) => void outcome(zk.exists(path)))
     expect(zk.stats().flow).toMatchObject({ waiting: sizes.length, inFlight: 0, inFlightBytes: 0 })
     const [request] = await connection.expectAll(OpCode.exists, OpCode.exists)
@@ -128,7 +128,7 @@ describe('ZooKeeper.stats', () => {
 
   test('ZooKeeper.stats forgets in recentMaxLate what was a minute or two ago', async () => {
     const world = new VirtualWorld()
-    const { zk } = await connected(world, { connectTimeout: 1_000_000, localExpiry: 1_000 })
+    const { zk } = await connected(world, { connectTimeout: 1_000_000, advanced: { localExpiry: 2 ** 31 - 1 } })
     const lateness = () => {
       const { maxLate, recentMaxLate } = zk.stats().timer
       return [maxLate, recentMaxLate]

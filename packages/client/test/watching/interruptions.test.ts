@@ -13,7 +13,7 @@ async function renewed({ world, server, connection }: Start): Promise<FakeConnec
 
 describe('A connection that is lost', () => {
   test('ZooKeeper sets its watches again in requests that are no longer than maxRequestSize', async () => {
-    const at = await start({ maxRequestSize: 4_096 })
+    const at = await start({ advanced: { maxRequestSize: 4_096 } })
     const { world, zk, connection } = at
     const names = Array.from({ length: 100 }, (_, n) => `/${'x'.repeat(60)}${n}`)
     for (const name of names) {
@@ -248,7 +248,7 @@ describe('A session that ends', () => {
   })
 
   test('NodeEvents are set in the next one, however little may wait', async () => {
-    const at = await start({ maxWaiting: 1 })
+    const at = await start({ advanced: { maxWaiting: 1 } })
     const followed = []
     for (const path of ['/a', '/b', '/c']) followed.push(follow(await watching(at, path)))
     const next = await renewed(at)

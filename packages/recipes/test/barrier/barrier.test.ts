@@ -317,7 +317,7 @@ test.each(['wait', 'remove'] as const)(
   'Barrier.%s has no rejection that its caller does not get, where the client refuses the second of its calls',
   async (call) => {
     const scene = new Scene()
-    const zk = await scene.client({ maxWaiting: 3 })
+    const zk = await scene.client({ advanced: { maxWaiting: 3 } })
     scene.refuse()
     scene.cut(zk)
     await scene.world.settle()

@@ -23,7 +23,7 @@ test.each([
 
 test('deleteRecursive outlives a connection that is lost in one of the deletes of a refused batch', async () => {
   const scene = new Scene()
-  const [zk, other] = [await scene.client({ maxInFlight: 1 }), await scene.client()]
+  const [zk, other] = [await scene.client({ advanced: { maxInFlight: 1 } }), await scene.client()]
   scene.ensemble.nodes.create('/t/a')
   const { faults } = scene.ensemble
   faults.delayRequest({ op: 'multi', ms: 100 })
@@ -43,7 +43,7 @@ test.each([
   'deleteRecursive goes on where %s is lost and %s has a child that came late, though nothing was deleted',
   async (lost, late) => {
     const scene = new Scene()
-    const [zk, other] = [await scene.client({ maxInFlight: 1 }), await scene.client()]
+    const [zk, other] = [await scene.client({ advanced: { maxInFlight: 1 } }), await scene.client()]
     for (const path of ['/t/a', '/t/b']) scene.ensemble.nodes.create(path)
     const { faults } = scene.ensemble
     faults.delayRequest({ op: 'multi', ms: 100 })
@@ -58,7 +58,7 @@ test.each([
 
 test('deleteRecursive makes its batches no longer than maxRequestSize', async () => {
   const scene = new Scene()
-  const zk = await scene.client({ maxRequestSize: 4_096 })
+  const zk = await scene.client({ advanced: { maxRequestSize: 4_096 } })
   for (let each = 0; each < 99; each++) scene.ensemble.nodes.create(`/t/${'x'.repeat(60)}${each}`)
   const deleting = outcome(deleteRecursive(zk, '/t'))
   await scene.world.advance(60_000)

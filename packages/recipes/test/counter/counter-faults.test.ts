@@ -423,7 +423,7 @@ describe('A Counter that is given up', () => {
 describe('A Counter at servers that cannot write', () => {
   test('Counter.add waits where one call may wait, not two', async () => {
     const scene = new Scene()
-    const zk = await scene.client({ maxWaiting: 1 })
+    const zk = await scene.client({ advanced: { maxWaiting: 1 } })
     const adding = outcome(new Counter(zk, PATH).add(1n))
     await scene.world.advance(5_000)
     expect(adding.value).toBe(1n)

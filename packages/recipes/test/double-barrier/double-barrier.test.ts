@@ -454,7 +454,7 @@ describe('What DoubleBarrier refuses', () => {
 describe('DoubleBarrier and what its member did before', () => {
   test('DoubleBarrier.enter counts no node of an earlier session of its own', async () => {
     const scene = new Scene()
-    const zk = await scene.client({ localExpiry: 1, sessionTimeout: T })
+    const zk = await scene.client({ advanced: { localExpiry: 1 }, sessionTimeout: T })
     const entering = await scene.start(new DoubleBarrier(zk, PATH, { size: 2 }).enter())
     // Twice: the node of the first session may still be there when the second one is over, too.
     const before = zk.session.id

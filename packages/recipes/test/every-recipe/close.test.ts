@@ -57,7 +57,7 @@ describe('A client that is closed', () => {
     'LeaderElection.leaders',
   ])('%s that pauses before it calls again rejects at the close, and leaves no timer (L28)', async (name) => {
     const scene = new Scene()
-    const zk = await scene.client({ maxWaiting: 1 })
+    const zk = await scene.client({ advanced: { maxWaiting: 1 } })
     // It fills the queue of this turn.
     const other = outcome(zk.exists('/a'))
     const calling = outcome<unknown>(calls[name](zk))

@@ -106,7 +106,7 @@ describe('A crowd whose list is above 1 MiB', () => {
 
   test('Lock is refused with ResponseTooLarge, which says what to do, where the list is over maxResponseSize (L29)', async () => {
     const scene = crowded('lock-', 0, LARGE_CROWD)
-    const zk = await scene.client({ maxResponseSize: MiB })
+    const zk = await scene.client({ advanced: { maxResponseSize: MiB } })
     const lock = new Lock(zk, PATH)
     for (const ask of [() => lock.acquire(), () => lock.tryAcquire(), () => lock.contenders()]) {
       const asking = outcome<unknown>(ask())

@@ -64,7 +64,7 @@ describe('Everything public', () => {
     let request: unknown
     subscribe('tracing:zk:request:asyncEnd', (message) => (request = message))
     const connecting = [0, 1].map(() =>
-      recipes.connect(scene.connectString, { runtime: scene.world, traceFrames: true }),
+      recipes.connect(scene.connectString, { runtime: scene.world, advanced: { traceFrames: true } }),
     )
     const [zk, other] = (await done(Promise.all(connecting))) as [client.ZooKeeper, client.ZooKeeper]
 

@@ -11,7 +11,7 @@ const LONG = 60_000
 describe.each([1, 2])('With maxInFlight and maxWaiting of %i', (limit) => {
   test.each(Object.entries(everyRecipe))(`%s does what it is for (${limit})`, async (_, { use }) => {
     const scene = new Scene()
-    const zk = await scene.client({ maxInFlight: limit, maxWaiting: limit })
+    const zk = await scene.client({ advanced: { maxInFlight: limit, maxWaiting: limit } })
     const using = outcome(use(recipes, zk))
     await scene.world.advance(LONG)
     expect(using.value).toBe(true)

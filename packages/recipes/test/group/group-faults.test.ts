@@ -255,7 +255,7 @@ describe('Membership', () => {
 
   test('Membership waits for its own node of the session before the last one, however short its timeout is', async () => {
     const scene = new Scene()
-    const zk = await scene.client({ localExpiry: 1 })
+    const zk = await scene.client({ advanced: { localExpiry: 1 } })
     const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one', timeout: 2_000 }))
     const first = zk.session.id
     scene.freeze(zk, 'replies')

@@ -227,7 +227,7 @@ describe('Membership', () => {
 
   test('Membership waits for the node of its own last session, which the ensemble may keep longer (G10)', async () => {
     const scene = new Scene()
-    const zk = await scene.client({ localExpiry: 1 })
+    const zk = await scene.client({ advanced: { localExpiry: 1 } })
     const me = await joined(scene, zk, 'host-1', 'one')
     const before = zk.session.id
     scene.freeze(zk, 'replies')

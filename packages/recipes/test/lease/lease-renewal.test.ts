@@ -169,7 +169,7 @@ describe('LeaseRenewal.prove of more than one transaction takes', () => {
 
   async function proving(count: number, maxRequestSize?: number) {
     const scene = new Scene()
-    const zk = await scene.client({ sessionTimeout: T, ...(maxRequestSize !== undefined && { maxRequestSize }) })
+    const zk = await scene.client({ sessionTimeout: T, advanced: { maxRequestSize } })
     const nodes = Array.from({ length: count }, (_, index) => ({ paths: [`${parent}/${index}`] }))
     for (const { paths } of nodes) scene.ensemble.nodes.create(paths[0]!)
     return { scene, nodes, renewal: new LeaseRenewal(zk, zk.session) }
@@ -204,7 +204,7 @@ describe('LeaseRenewal of a client with a small maxRequestSize', () => {
   test('LeaseRenewal asks in requests that its client may send', async () => {
     const T = 6_000
     const scene = new Scene()
-    const zk = await scene.client({ sessionTimeout: T, maxRequestSize: 2_048 })
+    const zk = await scene.client({ sessionTimeout: T, advanced: { maxRequestSize: 2_048 } })
     const all = await scene.done(
       Promise.all(Array.from({ length: 100 }, (_, index) => new Lock(zk, `/locks/${index}`).acquire())),
     )
@@ -216,7 +216,10 @@ describe('LeaseRenewal of a client with a small maxRequestSize', () => {
 describe('LeaseRenewal of a client that lets one call wait', () => {
   test.each([1, 2])('LeaseRenewal asks for one part after the other, with maxWaiting %i', async (maxWaiting) => {
     const scene = new Scene()
-    const zk = await scene.client({ sessionTimeout: T, maxRequestSize: 1_024, maxInFlight: 1, maxWaiting })
+    const zk = await scene.client({
+      sessionTimeout: T,
+      advanced: { maxRequestSize: 1_024, maxInFlight: 1, maxWaiting },
+    })
     const all: Held[] = []
     for (let index = 0; index < 40; index++) all.push(await scene.done(new Lock(zk, `/locks/${index}`).acquire()))
     await scene.world.advance(5 * T)

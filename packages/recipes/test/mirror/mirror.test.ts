@@ -496,7 +496,7 @@ describe('Mirror', () => {
 
   test('Mirror.open rejects with ResponseTooLarge when a list is over the limit of the client', async () => {
     const { scene, nodes } = await prepared()
-    const zk = await scene.client({ maxResponseSize: 1_024 })
+    const zk = await scene.client({ advanced: { maxResponseSize: 1_024 } })
     for (let n = 0; n < 100; n++) nodes.create(`${ROOT}/many/a-long-name-${n}`)
     const opening = await scene.start(Mirror.open(zk, ROOT))
     expect(KeeperError.is(opening.error, 'ResponseTooLarge')).toBe(true)

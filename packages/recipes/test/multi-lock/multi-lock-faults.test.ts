@@ -162,7 +162,7 @@ describe('Nodes and sessions that go', () => {
 
   test('MultiLock goes on where one call may wait at a time', async () => {
     const scene = new Scene()
-    const zk = await scene.client({ maxWaiting: 1 })
+    const zk = await scene.client({ advanced: { maxWaiting: 1 } })
     const acquiring = outcome(multi(zk).acquire())
     await scene.world.advance(60_000)
     expect(acquiring.value.isHeld()).toBe(true)

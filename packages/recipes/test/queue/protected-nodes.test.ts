@@ -117,7 +117,7 @@ describe('Contender whose create was not answered', () => {
 
   test('Contender finds its node where one call may wait, not two (L07)', async () => {
     const { scene } = await prepared()
-    const zk = await scene.client({ maxWaiting: 1 })
+    const zk = await scene.client({ advanced: { maxWaiting: 1 } })
     scene.ensemble.faults.loseReply({ op: 'create2' })
     const acquiring = outcome(new Lock(zk, PATH).acquire())
     await scene.world.advance(RECONNECTED)

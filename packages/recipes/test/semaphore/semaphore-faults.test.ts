@@ -313,7 +313,7 @@ describe('Sessions that end', () => {
 test('Semaphore goes on where one call may wait at a time', async () => {
   const scene = new Scene()
   prepare(scene, 1)
-  const zk = await scene.client({ maxWaiting: 1 })
+  const zk = await scene.client({ advanced: { maxWaiting: 1 } })
   const all: Outcome<SemaphoreHeld>[] = [outcome(semaphoreOf(zk).acquire())]
   await scene.world.advance(60_000)
   expect(heldOf(all)).toEqual([0])

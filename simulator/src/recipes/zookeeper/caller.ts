@@ -40,7 +40,7 @@ export class Caller extends Participant<CallingClient> {
     const { client, runtime, recorder, plan, context } = this
     const { sessionTimeout } = this.scenario
     const { usesSasl = false } = plan
-    const { turns: _, hasCredential, ...limits } = plan.calls
+    const { turns: _, hasCredential, ...advanced } = plan.calls
     const { lines, lookUps } = context
     const moment = () => recorder.moment()
     const first = ++this.#term
@@ -59,7 +59,7 @@ export class Caller extends Participant<CallingClient> {
         }),
         sessionTimeout,
         ...saslOption(usesSasl),
-        ...limits,
+        advanced,
         ...(hasCredential && { auth: [{ scheme: 'digest', auth: `client${client}:secret` }] }),
       })
     } catch (error) {

@@ -18,8 +18,8 @@ export interface SessionConfig {
   readonly readOnly: boolean
   /** The T to request, in ms. */
   readonly sessionTimeout: number
-  /** After how many T without a message from a server the session counts as expired. */
-  readonly localExpiry: number
+  /** After how many ms without a message from a server the session counts as expired; T at least. @default 4/3 T */
+  readonly localExpiry: number | undefined
   /** The longest reply, in bytes. */
   readonly maxResponseSize: number
   /** How many requests may wait to be sent, and how many may be in flight. */

@@ -79,6 +79,12 @@ export const deadlines = {
 
   /** The upper end of the random pause before a new session after an expired one, for the same reason as `reconnect`. */
   renew: ({ T }: Times) => Math.min(1_000, T / 30),
+
+  /**
+   * Local expiry: the session counts as expired when no valid message has arrived for this long, 4/3 T by default
+   * (ZOOKEEPER-4508). By then the server has very likely ended it.
+   */
+  localExpiry: ({ T }: Times, asked = (4 / 3) * T) => Math.max(T, asked),
 } as const
 
 const SHORTEST_BACKOFF = 100
@@ -109,9 +115,3 @@ export function trialPause(round: number): number {
 export function throttlePause(times: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(times - 1, 10), T / 32)
 }
-
-/**
- * Local expiry: the client treats the session as expired when it has received no valid message for this many T
- * (ZOOKEEPER-4508). By then the server has very likely ended the session.
- */
-export const LOCAL_EXPIRY = 4 / 3

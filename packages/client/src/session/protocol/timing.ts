@@ -161,8 +161,7 @@ export class Timing {
 
   /** When the client treats the session as expired (local expiry). */
   get expiresAt(): number {
-    const { config, identity } = this.#of
-    return this.#receivedAt + config.localExpiry * identity.timeout
+    return this.#receivedAt + deadlines.localExpiry(this.times, this.#of.config.localExpiry)
   }
 
   /** By when a session that is being closed or left is over. */
