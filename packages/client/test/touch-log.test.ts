@@ -2,6 +2,7 @@ import { OpCode, SyncResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { TouchLog } from '../src/session/protocol/touch-log.ts'
 import { connected, outcome, SeededRandom, VirtualWorld } from './support/index.ts'
+import { internalsOf } from '../src/session/session-internals.ts'
 
 const T = 3_200
 /** 1/32 of T. */
@@ -88,7 +89,7 @@ describe('Connection.touchAnsweredBy', () => {
   test('Connection.touchAnsweredBy is when the last but one answered request was sent, and the handshake before', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const touches = zk.session.connection!
+    const touches = internalsOf(zk.session).connection!
     const sync = async () => {
       void outcome(zk.sync('/'))
       const request = await connection.expect(OpCode.sync)
@@ -117,14 +118,14 @@ describe('Connection.touchAnsweredBy', () => {
       connection.reply(await connection.expect(OpCode.sync), SyncResponse, { path: '/' })
       await world.settle()
     }
-    expect(zk.session.connection!.touchAnsweredBy(world.now()).now).toBe(400)
+    expect(internalsOf(zk.session).connection!.touchAnsweredBy(world.now()).now).toBe(400)
   })
 
   test('Connection.touchAnsweredBy counts both pings of a heartbeat', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world, { sessionTimeout: 30_000 })
     await world.advance(10_000)
-    expect(zk.session.connection!.touchAnsweredBy(world.now()).now).toBe(10_000)
+    expect(internalsOf(zk.session).connection!.touchAnsweredBy(world.now()).now).toBe(10_000)
   })
 
   test.each([
@@ -136,7 +137,7 @@ describe('Connection.touchAnsweredBy', () => {
       const world = new VirtualWorld()
       const { zk, connection } = await connected(world, { sessionTimeout: 30_000 })
       connection.answersPings = false
-      const touches = zk.session.connection!
+      const touches = internalsOf(zk.session).connection!
       const requestAt = first === 10_000 ? second! : first!
       await world.advance(requestAt)
       void outcome(zk.exists('/a'))
@@ -151,7 +152,7 @@ describe('Connection.touchAnsweredBy', () => {
   test('Connection.touchAnsweredBy does not count credentials: servers answer them without touching the session', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const touches = zk.session.connection!
+    const touches = internalsOf(zk.session).connection!
     await world.advance(2_000)
     for (const auth of ['me:secret', 'you:secret', 'us:secret']) {
       void outcome(zk.addAuth('digest', auth))
@@ -164,7 +165,7 @@ describe('Connection.touchAnsweredBy', () => {
   test('Connection.touchAnsweredBy counts requests while credentials are not answered', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const touches = zk.session.connection!
+    const touches = internalsOf(zk.session).connection!
     await world.advance(2_000)
     void outcome(zk.addAuth('digest', 'me:secret'))
     await connection.expect(OpCode.auth)

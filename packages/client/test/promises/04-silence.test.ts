@@ -12,6 +12,7 @@ import {
   replyFrame,
   VirtualWorld,
 } from '../support/index.ts'
+import { internalsOf } from '../../src/session/session-internals.ts'
 
 const T = 30_000
 
@@ -275,7 +276,7 @@ describe('After a loss', () => {
     await world.advance(1_000)
     const second = await server.accept({ timeOut: 6_000 })
     expect(zk.session.timeout).toBe(6_000)
-    const from = zk.session.connection!.handshakeAt.now
+    const from = internalsOf(zk.session).connection!.handshakeAt.now
     await world.advance(10_000)
     expect(second.heartbeats.map((at) => at - from)).toEqual([2_000, 4_000, 6_000, 8_000, 10_000])
     second.freeze()

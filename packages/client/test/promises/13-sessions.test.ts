@@ -4,6 +4,7 @@ import { Create2Response, GetDataResponse, OpCode, SetSASLResponse } from '@zk/w
 import { describe, expect, test } from 'vitest'
 import { connect, type SessionCredentials } from '../../src/index.ts'
 import { connected, created, expired, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
+import { internalsOf } from '../../src/session/session-internals.ts'
 
 const T = 30_000
 const secret = 'sixteen secrets!'
@@ -170,7 +171,7 @@ describe('Session.shortestTimeout', () => {
       await world.advance(1_000)
       last = await server.accept({ timeOut })
     }
-    const { shortestTimeout } = zk.session
+    const { shortestTimeout } = internalsOf(zk.session)
     const detaching = outcome(zk.detach())
     last.fail(await last.expect(OpCode.sync), 'Ok')
     await world.settle()
@@ -185,7 +186,7 @@ describe('Session.shortestTimeout', () => {
       expect([shortestTimeout, session.shortestTimeout]).toEqual([least, least])
       const connecting = outcome(connect('zk1:2181', { runtime: world, session, sessionTimeout: 60_000 }))
       const connection = await server.accept({ timeOut: 60_000 })
-      expect([connecting.value.session.timeout, connecting.value.session.shortestTimeout]).toEqual([60_000, least])
+      expect([connecting.value.session.timeout, internalsOf(connecting.value.session).shortestTimeout]).toEqual([60_000, least])
       const again = outcome(connecting.value.detach())
       connection.fail(await connection.expect(OpCode.sync), 'Ok')
       await world.settle()
@@ -229,11 +230,11 @@ describe('Session.shortestTimeout', () => {
     const server = FakeServer.listen(world, 'zk1:2181')
     const connecting = outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd } }))
     const connection = await server.accept({ timeOut: T })
-    expect(connecting.value.session.shortestTimeout).toBe(0)
+    expect(internalsOf(connecting.value.session).shortestTimeout).toBe(0)
     connection.rst()
     await world.advance(1_000)
     await server.accept({ timeOut: 6_000 })
-    expect(connecting.value.session.shortestTimeout).toBe(0)
+    expect(internalsOf(connecting.value.session).shortestTimeout).toBe(0)
   })
 
   test('Session.shortestTimeout counts a handshake whose connection is lost before SASL is through', async () => {
@@ -255,13 +256,13 @@ describe('Session.shortestTimeout', () => {
     await world.advance(1_000)
     await through(20_000)
     expect(connecting.value.session.timeout).toBe(20_000)
-    expect(connecting.value.session.shortestTimeout).toBe(4_000)
+    expect(internalsOf(connecting.value.session).shortestTimeout).toBe(4_000)
   })
 
   test('Session.shortestTimeout of a new session is what the server grants, be it more than was asked for', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world, { sessionTimeout: 1_000, handshake: { timeOut: 4_000 } })
-    expect(zk.session.shortestTimeout).toBe(4_000)
+    expect(internalsOf(zk.session).shortestTimeout).toBe(4_000)
   })
 
   test('Session.shortestTimeout of the session after an expired one is its own', async () => {
@@ -270,7 +271,7 @@ describe('Session.shortestTimeout', () => {
     await expired(world, connection)
     await world.advance(1_000)
     await connection.server.accept({ timeOut: 20_000 })
-    expect(connection.zk.session.shortestTimeout).toBe(20_000)
+    expect(internalsOf(connection.zk.session).shortestTimeout).toBe(20_000)
   })
 })
 
@@ -309,7 +310,7 @@ describe('ZooKeeper.detach', () => {
   test('ZooKeeper.detach resolves after half a session timeout at the latest, also where work in the session took a part of it', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world)
-    zk.session.waitUntil(new Promise((resolve) => world.setTimer(0.4 * zk.session.timeout, () => resolve(undefined))))
+    internalsOf(zk.session).waitUntil(new Promise((resolve) => world.setTimer(0.4 * zk.session.timeout, () => resolve(undefined))))
     const detaching = outcome(zk.detach())
     await world.advance(zk.session.timeout / 2 - 1)
     expect(detaching.status).toBe('pending')
@@ -321,7 +322,7 @@ describe('ZooKeeper.detach', () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const ends: { resolve: () => void; reject: (why: Error) => void }[] = []
-    const begin = () => zk.session.waitUntil(new Promise<void>((resolve, reject) => ends.push({ resolve, reject })))
+    const begin = () => internalsOf(zk.session).waitUntil(new Promise<void>((resolve, reject) => ends.push({ resolve, reject })))
     begin()
     begin()
     const detaching = outcome(zk.detach())
@@ -341,7 +342,7 @@ describe('ZooKeeper.detach', () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     let finish = () => {}
-    zk.session.waitUntil(new Promise<void>((resolve) => (finish = resolve)))
+    internalsOf(zk.session).waitUntil(new Promise<void>((resolve) => (finish = resolve)))
     const detaching = outcome(zk.detach())
     await world.advance(10)
     finish()
@@ -403,7 +404,7 @@ describe('ZooKeeper.detach', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     let finish = () => {}
-    zk.session.waitUntil(new Promise<void>((resolve) => (finish = resolve)))
+    internalsOf(zk.session).waitUntil(new Promise<void>((resolve) => (finish = resolve)))
     const detaching = outcome(zk.detach())
     await expired(world, { server, connection })
     finish()

@@ -3,6 +3,7 @@ import { ErrorCode, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { connect, ConnectError, KeeperError, type SaslExchange, type SaslMechanism } from '../../src/index.ts'
 import { type FakeConnection, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
+import { internalsOf } from '../../src/session/session-internals.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (token: unknown) => new TextDecoder().decode(token as Uint8Array)
@@ -91,7 +92,7 @@ test('ZooKeeper proves again on every connection, before watches and what waits'
   await letIn(second)
   await second.expectAll(OpCode.setWatches, OpCode.setData)
   expect(written.status).toBe('pending')
-  expect(zk.session.connection?.handshakeAt.now).toBeGreaterThan(0)
+  expect(internalsOf(zk.session).connection?.handshakeAt.now).toBeGreaterThan(0)
 })
 
 test('Connection.handshakeAt is when the handshake was sent, not a word of SASL behind it', async () => {
@@ -100,7 +101,7 @@ test('Connection.handshakeAt is when the handshake was sent, not a word of SASL 
   await runtime.advance(3_000)
   await letIn(connection)
   await runtime.settle()
-  expect(connecting.value.session.connection?.handshakeAt.now).toBe(0)
+  expect(internalsOf(connecting.value.session).connection?.handshakeAt.now).toBe(0)
 })
 
 test('connect rejects with AuthFailed when SASL is refused, and the client tries no more', async () => {

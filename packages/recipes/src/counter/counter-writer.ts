@@ -1,6 +1,6 @@
 // Writes the changes of one `Counter`. All changes that wait are combined into one write. At most one write is under way.
 import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { pause, throwIfAborted } from '@zk/client/internal'
+import { internalsOf, pause, throwIfAborted } from '@zk/client/internal'
 import { inEachSession } from '../kernel/sessions.ts'
 import { throwUnlessTransient } from '../kernel/retry.ts'
 import type { Change, CounterState, UnconfirmedWrite } from './change.ts'
@@ -74,7 +74,7 @@ export class CounterWriter {
     throwIfAborted(session.detaching)
     const node = new WriterNode(this.#zk, this.#path, this.#acl)
     const writing = this.#writeWith(node)
-    session.waitUntil(writing)
+    internalsOf(session).waitUntil(writing)
     await writing
   }
 
@@ -113,7 +113,7 @@ export class CounterWriter {
     } finally {
       // In the background: the next writer node has another name.
       const deleting = node.delete()
-      session.waitUntil(deleting)
+      internalsOf(session).waitUntil(deleting)
     }
   }
 

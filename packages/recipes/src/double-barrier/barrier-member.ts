@@ -1,7 +1,7 @@
 // One member of a double barrier: an ephemeral node of one session, from entering to leaving. The nodes are those of Curator's
 // DistributedDoubleBarrier: the members' nodes below the path, and `ready`, which is created when enough members exist.
 import { type ACL, type Data, KeeperError, type Session, type Watched, type ZooKeeper } from '@zk/client'
-import { throwIfAborted } from '@zk/client/internal'
+import { internalsOf, throwIfAborted } from '@zk/client/internal'
 import { OwnedNode } from '../kernel/owned-node.ts'
 import { nameIn } from '../kernel/paths.ts'
 import { settled, unwatch } from '../kernel/promises.ts'
@@ -131,7 +131,7 @@ export class BarrierMember {
     if (this.#removing === undefined) {
       this.stop()
       this.#removing = this.#remove()
-      this.session.waitUntil(this.#removing)
+      internalsOf(this.session).waitUntil(this.#removing)
     }
     return this.#removing
   }

@@ -1,6 +1,6 @@
 // Keeps the node of a member for one session: creates it, writes the updates to it, and creates it again whenever it is gone.
 import { type ACL, type CallOptions, KeeperError, type Session } from '@zk/client'
-import { pause, throwIfAborted } from '@zk/client/internal'
+import { internalsOf, pause, throwIfAborted } from '@zk/client/internal'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { awaitedLater, settled, unwatch } from '../kernel/promises.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
@@ -79,7 +79,7 @@ export class MemberKeeper {
   remove(): Promise<void> {
     if (this.#removing === undefined) {
       this.#removing = awaitedLater(this.#node.delete())
-      this.session.waitUntil(this.#removing)
+      internalsOf(this.session).waitUntil(this.#removing)
     }
     return this.#removing
   }

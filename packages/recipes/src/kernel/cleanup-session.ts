@@ -26,7 +26,7 @@ export async function inCleanupSession<T>(
   for (let current = cleanupSessionOf(zk, session); current !== undefined; current = cleanupSessionOf(zk, session)) {
     const calling = call(current)
     // Otherwise `detach` of that session would not wait for the call.
-    if (current !== session) current.waitUntil(calling)
+    if (current !== session) internalsOf(current).waitUntil(calling)
     try {
       return await calling
     } catch (error) {

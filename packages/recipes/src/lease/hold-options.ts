@@ -1,4 +1,5 @@
 import type { Session } from '@zk/client'
+import { internalsOf } from '@zk/client/internal'
 import { leaseTimes } from './lease.ts'
 
 /**
@@ -49,7 +50,8 @@ export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
 }
 
 /** Throws if no lease is possible in this session, or if it would be too old when it is proven. */
-export function checkLease(options: HoldOptions, { shortestTimeout }: Session): void {
+export function checkLease(options: HoldOptions, session: Session): void {
+  const { shortestTimeout } = internalsOf(session)
   const { followerRelayDelay = 0 } = options
   const longest = leaseTimes.longestRelay(shortestTimeout)
   if (!isLeased(options)) return
@@ -65,6 +67,6 @@ export function checkLease(options: HoldOptions, { shortestTimeout }: Session): 
   )
 }
 
-export function followerRelayDelayOf({ followerRelayDelay }: HoldOptions, { shortestTimeout }: Session): number {
-  return followerRelayDelay ?? leaseTimes.relay(shortestTimeout)
+export function followerRelayDelayOf({ followerRelayDelay }: HoldOptions, session: Session): number {
+  return followerRelayDelay ?? leaseTimes.relay(internalsOf(session).shortestTimeout)
 }

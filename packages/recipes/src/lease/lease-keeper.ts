@@ -1,7 +1,7 @@
 // Keeps the leases of all holds of a session under one chroot. For all of them together it has one listener on the session, one
 // on the connection, one timer, and one round at a time.
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort, timestamp } from '@zk/client/internal'
+import { internalsOf, onAbort, type SessionInternals, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
 import { memoized } from '../kernel/memoized.ts'
 import type { LossReason } from './loss-reason.ts'
@@ -38,7 +38,7 @@ const ofSessions = new WeakMap<Session, Map<string, LeaseKeeper>>()
 /** The keeper exists as long as the session holds something under this chroot. */
 export class LeaseKeeper {
   readonly #zk: ZooKeeper
-  readonly #session: Session
+  readonly #session: SessionInternals
   readonly #renewal: LeaseRenewal
   readonly #held = new Set<Holding>()
   readonly #unlistenToSession: readonly (() => void)[]
@@ -55,7 +55,7 @@ export class LeaseKeeper {
 
   private constructor(zk: ZooKeeper, session: Session) {
     this.#zk = zk
-    this.#session = session
+    this.#session = internalsOf(session)
     this.#renewal = new LeaseRenewal(zk, session)
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }

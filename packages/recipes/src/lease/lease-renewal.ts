@@ -3,7 +3,7 @@
 //     p, sync   a touch that the leader has received (relay.ts)
 //     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { internalsOf, MULTI_SIZE, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
+import { internalsOf, MULTI_SIZE, type SessionInternals, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
 import { NodeVanished } from '../kernel/sessions.ts'
 import type { Limit } from '../kernel/limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from './hold-options.ts'
@@ -42,13 +42,13 @@ type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
 export class LeaseRenewal {
   readonly #zk: ZooKeeper
-  readonly #session: Session
+  readonly #session: SessionInternals
   /** The longest transaction, in bytes. This limit is halved when servers do not accept it. */
   #chunkSize = MULTI_SIZE
 
   constructor(zk: ZooKeeper, session: Session) {
     this.#zk = zk
-    this.#session = session
+    this.#session = internalsOf(session)
   }
 
   /**
@@ -204,16 +204,17 @@ async function provenLease(
 }
 
 /** A proof takes three answers and the follower relay delay, from p to the answer of the check. */
-function slownessOf({ remaining }: Lease, { shortestTimeout: T }: Session, followerRelayDelay: number): Slowness {
+function slownessOf({ remaining }: Lease, session: Session, followerRelayDelay: number): Slowness {
+  const { shortestTimeout: T } = internalsOf(session)
   const took = leaseTimes.proven(T) - remaining
   const longest = leaseTimes.proven(T) - leaseTimes.round(T)
   return { answers: (took - followerRelayDelay) / 3, within: (longest - followerRelayDelay) / 3, T }
 }
 
 function leaseFrom({ runtime }: ZooKeeper, session: Session, touched: Timestamp): Lease {
-  return new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
+  return new Lease(runtime, touched, () => leaseTimes.proven(internalsOf(session).shortestTimeout))
 }
 
-function isLongEnough({ remaining }: Lease, { shortestTimeout }: Session): boolean {
-  return remaining > leaseTimes.round(shortestTimeout)
+function isLongEnough({ remaining }: Lease, session: Session): boolean {
+  return remaining > leaseTimes.round(internalsOf(session).shortestTimeout)
 }

@@ -7,7 +7,7 @@
 // request is committed, the session lives until p + T at least. The handshake of a connection may be p without a sync, because
 // the leader itself receives it. docs/lease.md explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
-import { elapsedSince, type Timestamp } from '@zk/client/internal'
+import { elapsedSince, internalsOf, type SessionInternals, type Timestamp } from '@zk/client/internal'
 import { memoized } from '../kernel/memoized.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from './hold-options.ts'
 import { leaseTimes } from './lease.ts'
@@ -34,7 +34,7 @@ const ofSessions = new WeakMap<Session, Relay>()
 
 /** The touches for p that are known in one session. All contenders and holds of the session share them. */
 export class Relay {
-  readonly #session: Session
+  readonly #session: SessionInternals
   #synced: Synced | undefined
   #syncing: Syncing | undefined
 
@@ -43,7 +43,7 @@ export class Relay {
   }
 
   private constructor(session: Session) {
-    this.#session = session
+    this.#session = internalsOf(session)
   }
 
   /** A known touch that is recent enough for a grant; undefined if a sync must be answered first. */

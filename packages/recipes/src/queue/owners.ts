@@ -38,7 +38,7 @@ export function replaceOwner(owner: Owner, successor: Owner): void {
 /** The nodes are being deleted: `detach` waits for that, and until then the owner stays registered. */
 export function ownerLeaves(owner: Owner, leaving: Promise<void>): void {
   const { session } = owner
-  session.waitUntil(leaving)
+  internalsOf(session).waitUntil(leaving)
   const forget = () => {
     const sessions = ofClients.get(clientOf(session))
     const owners = sessions?.get(session)

@@ -5,6 +5,7 @@ import { type Holding, holdings, PATH, strideOf } from '../support/every-recipe.
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
+import { internalsOf } from '@zk/client/internal'
 
 const REASON = new Error('changed my mind')
 
@@ -135,7 +136,7 @@ test('ZooKeeper.detach that waits is over when the client is closed', async () =
   const scene = new Scene()
   const zk = await scene.client({ sessionTimeout: 4_000 })
   let finish = () => {}
-  zk.session.waitUntil(new Promise<void>((resolve) => (finish = resolve)))
+  internalsOf(zk.session).waitUntil(new Promise<void>((resolve) => (finish = resolve)))
   const detaching = outcome(zk.detach())
   const again = outcome(zk.detach())
   await scene.world.advance(100)
@@ -157,7 +158,7 @@ test('ZooKeeper.detach ends a downgrade whose multi was lost as Closed, though w
   const writing = await scene.done(new SharedLock(zk, PATH).write.acquire())
   scene.ensemble.faults.loseRequest({ op: 'multi' })
   // The session is left long after the downgrade was given up.
-  zk.session.waitUntil(new Promise<void>((resolve) => scene.world.setTimer(10_000, resolve)))
+  internalsOf(zk.session).waitUntil(new Promise<void>((resolve) => scene.world.setTimer(10_000, resolve)))
   const reading = outcome(writing.downgrade())
   await scene.world.advance(10)
   const detaching = outcome(zk.detach())

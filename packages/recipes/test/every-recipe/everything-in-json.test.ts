@@ -8,6 +8,7 @@ import { Lock, LockLostError, type LockTimeoutError, WouldDeadlockError } from '
 import { type CallName, calls, everyRecipe, type Wait, waits } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
+import { internalsOf } from '@zk/client/internal'
 
 const PATH = '/locks/report'
 
@@ -112,7 +113,7 @@ describe('Everything public', () => {
       SessionEnded: { type: 'SessionEnded', path: '/a' },
       WalkedNode: (await done(client.walk(zk, '/a').next())).value,
       ProtocolError: new client.ProtocolError('broken', { field: ['a'] }),
-      Timestamp: zk.session.connection!.handshakeAt,
+      Timestamp: internalsOf(zk.session).connection!.handshakeAt,
     })
     const { config } = shown['NodeConfig'] as client.NodeConfig
     Object.assign(shown, {

@@ -14,8 +14,9 @@ import { type Fired, Timer } from './timer.ts'
 import type { CallCode, ClientEvent, ClientEvents } from '../client-event.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
-import type { Connection, Session } from '../../operations/session.ts'
+import type { Session } from '../../operations/session.ts'
 import { reasonOf, throwIfAborted } from '../../base/signals.ts'
+import type { SessionInternals } from '../session-internals.ts'
 import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
@@ -50,7 +51,7 @@ const STALLED = 1 / 10
  */
 const SHORTEST_GRANT = 4_000
 
-export class SessionDriver implements Session {
+export class SessionDriver implements SessionInternals {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
   readonly #listener: SessionListener
@@ -152,7 +153,7 @@ export class SessionDriver implements Session {
     return this.#machine.state.name === 'ended'
   }
 
-  get connection(): Connection | undefined {
+  get connection(): OwnConnection | undefined {
     return this.#connection
   }
 
@@ -560,7 +561,7 @@ export class SessionDriver implements Session {
 export function driverOf(session: Session): SessionDriver {
   if (session instanceof SessionDriver) return session
   // A client makes its sessions itself, so a session of another copy of this package belongs to another client.
-  const isForeign = typeof (session as Partial<Session> | null)?.waitUntil === 'function'
+  const isForeign = typeof (session as Partial<SessionInternals> | null)?.waitUntil === 'function'
   const what = isForeign ? 'a session of this client, not of a client of another copy of @zk/client' : 'a Session'
   throw new TypeError(`session must be ${what}, such as zk.session`)
 }
