@@ -40,7 +40,7 @@ export async function report(options: ConnectOptions): Promise<string> {
     const write = await shared.write.acquire()
     await (await write.downgrade()).release()
     const { data } = await zk.getData('/locks', call)
-    for await (const event of zk.watch('/locks')) if (event.type === 'NodeDeleted') break
+    for await (const event of await zk.watch('/locks')) if (event.type === 'NodeDeleted') break
     return `${path} ${data.byteLength}`
   } catch (error) {
     if (LockLostError.is(error)) return error.reason

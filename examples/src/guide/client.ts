@@ -16,7 +16,7 @@ async function moveMoney(zk: ZooKeeper, from: number, to: number): Promise<void>
 
 // #region watch
 async function followEvents(zk: ZooKeeper, readAgain: () => Promise<void>): Promise<void> {
-  for await (const event of zk.watch('/config', { recursive: true })) {
+  for await (const event of await zk.watch('/config', { recursive: true })) {
     if (event.type === 'Gap') await readAgain()
     else console.log(event.type, event.path)
   }

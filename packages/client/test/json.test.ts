@@ -59,12 +59,12 @@ test('NodeEvent in JSON has its zxid as text, which servers from 3.9 on send', a
   const { zk, connection } = await connected(world)
   const reading = outcome(zk.getDataAndWatch('/a'))
   connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
-  const watching = zk.watch('/a')
+  const watch = outcome(zk.watch('/a'))
   connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
   await world.settle()
   connection.event('NodeDataChanged', '/a', { zxid: 0x1fn })
   await world.settle()
-  const events = [await reading.value.changed, (await watching.next()).value]
+  const events = [await reading.value.changed, (await watch.value.next()).value]
   for (const event of events) {
     expect(event).toEqual({ type: 'NodeDataChanged', path: '/a', zxid: 0x1fn })
     expect(parsed(event)).toEqual({ type: 'NodeDataChanged', path: '/a', zxid: '0x1f' })

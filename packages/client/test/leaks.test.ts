@@ -157,7 +157,7 @@ test('ZooKeeper.states that is dropped leaves nothing, whether or not a state wa
   const { zk } = await connected(world)
   const drop = async () => {
     for (let count = 0; count < 50_000; count++) {
-      const states = zk.states()
+      const states = zk.watchState()
       if (count % 2 === 0) await states.next()
     }
   }
@@ -174,7 +174,7 @@ test('StateFeed keeps no follower that does not wait, and one that waits until t
   if (collect === undefined) return
   const feed = new StateFeed({ name: 'connecting', since: 0 })
   const [idle, waiting] = await (async () => {
-    const followers = [feed.follow(), feed.follow()]
+    const followers = [feed.watch(), feed.watch()]
     for (const follower of followers) await follower.next()
     void followers[1]!.next()
     return followers.map((follower) => new WeakRef(follower))

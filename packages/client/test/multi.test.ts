@@ -1,3 +1,4 @@
+import { codecOf } from '../src/operations/ops.ts'
 import {
   decode,
   encode,
@@ -188,7 +189,8 @@ describe('multi', () => {
     const check = op.check('/a', { version: 1 })
     expect(check.path).toBe('/a')
     expect(requestOf(check, check).ops).toHaveLength(2)
-    expect(check.encode(new Chroot())).toEqual({ type: OpCode.check, request: { path: '/a', version: 1 } })
+    expect(codecOf(check)!.encode(new Chroot())).toEqual({ type: OpCode.check, request: { path: '/a', version: 1 } })
+    expect({ ...check }).toEqual({ kind: 'write', path: '/a' })
   })
 })
 

@@ -1,14 +1,14 @@
-import type { NodeEvents } from '@zk/client'
+import type { PersistentWatchEvent, WatchIterator } from '@zk/client'
 
 /** The events of a persistent watch since the last call, in order; the loop over it ends with the watch. */
 export class StreamLog {
   readonly #notified: string[] = []
 
-  constructor(events: NodeEvents) {
+  constructor(events: WatchIterator<PersistentWatchEvent>) {
     void this.#follow(events)
   }
 
-  async #follow(events: NodeEvents): Promise<void> {
+  async #follow(events: WatchIterator<PersistentWatchEvent>): Promise<void> {
     for await (const event of events) {
       this.#notified.push(event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`)
     }

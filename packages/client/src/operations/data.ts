@@ -8,6 +8,8 @@ import { type Operation, watching } from './operation.ts'
 export interface NodeData {
   /** The data; empty if the node has no data. It is a copy, which the caller may change. */
   readonly data: Bytes
+  /** The data as text, decoded as UTF-8 at each use. */
+  readonly text: string
   /** The Stat. `setData` and `delete` take its `version`. */
   readonly stat: Stat
 }
@@ -23,7 +25,24 @@ export const getData: Read = {
 
 function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
   // `Reader.buffer` has already copied the data.
-  return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
+  return new NodeContent((data ?? new Uint8Array(0)) as Bytes, toStat(stat))
+}
+
+const utf8 = new TextDecoder()
+
+/** A class, so that `text` costs a read nothing. */
+class NodeContent implements NodeData {
+  readonly data: Bytes
+  readonly stat: Stat
+
+  constructor(data: Bytes, stat: Stat) {
+    this.data = data
+    this.stat = stat
+  }
+
+  get text(): string {
+    return utf8.decode(this.data)
+  }
 }
 
 export const getDataAndWatch = watching(getData, 'data')

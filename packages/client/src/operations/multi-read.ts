@@ -1,7 +1,7 @@
 import { ErrorCode, errorName, OpCode, operations, ProtocolError } from '@zk/wire'
 import { KeeperError } from '../base/errors.ts'
 import type { Operation } from './operation.ts'
-import { copyOf, encodeParts, type ReadOp } from './ops.ts'
+import { codecOf, copyOf, encodeParts, type ReadOp } from './ops.ts'
 
 /** The outcome of one read of a `multiRead`: its result, or the error with which it was refused. */
 export type ReadResult<Result> =
@@ -33,7 +33,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
       }
       return copied.map((each, index): ReadResult<unknown> => {
         const result = results[index]!
-        if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
+        if (result.type !== OpCode.error) return { value: codecOf(each)!.result(result, chroot) }
         const { err: number } = result.response
         const chrootPath = chroot.path === '/' ? undefined : chroot.path
         const details = { op: 'multiRead', path: each.path, chroot: chrootPath, index, number, ...errorContext?.() }

@@ -2,7 +2,7 @@ import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operation
 import { needsOf } from './needs.ts'
 import { ErrorReply } from './error-reply.ts'
 import type { Operation } from './operation.ts'
-import { copyOf, encodeParts, type Op } from './ops.ts'
+import { codecOf, copyOf, encodeParts, type Op } from './ops.ts'
 
 /** The results of these operations, by position. */
 export type MultiResults<Ops extends readonly Op<unknown>[]> = {
@@ -31,7 +31,7 @@ export function multi<const Ops extends readonly Op<unknown>[]>(
       }
       const failure = failureOf(copied, parts, results)
       if (failure !== undefined) return failure
-      return copied.map((each, index) => each.result(results[index]!, chroot)) as MultiResults<Ops>
+      return copied.map((each, index) => codecOf(each)!.result(results[index]!, chroot)) as MultiResults<Ops>
     },
   }
 }

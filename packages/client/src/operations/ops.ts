@@ -10,26 +10,42 @@ import { getData, type NodeData, setData } from './data.ts'
 import { deleteNode, type VersionOptions } from './delete.ts'
 import { type Operation, type WireOperation, wireOf } from './operation.ts'
 
-/** What every operation of a `multi` or a `multiRead` has. */
-interface Part<Result> {
-  /** The path, as the caller named it. */
-  readonly path: string
-  /** Makes the form for the wire. Throws a `TypeError` for invalid arguments. */
-  readonly encode: (chroot: Chroot) => MultiOp
-  /** Turns the answer into the result for the caller. */
-  readonly result: (result: MultiResult, chroot: Chroot) => Result
-}
+/** Has the type of an operation's result, and no value. */
+declare const result: unique symbol
 
 /** One operation of a `multi`, made by `op`. `Result` is the type of its entry in the results of the `multi`. */
-export interface Op<Result> extends Part<Result> {
+export interface Op<Result> {
   /** Marks an operation for a `multi`. */
   readonly kind: 'write'
+  /** The path, as the caller named it. */
+  readonly path: string
+  /** @internal */
+  readonly [result]?: Result
 }
 
 /** One operation of a `multiRead`, made by `op`. `Result` is the type of its value in the results, unless it is refused. */
-export interface ReadOp<Result> extends Part<Result> {
+export interface ReadOp<Result> {
   /** Marks an operation for a `multiRead`. */
   readonly kind: 'read'
+  /** The path, as the caller named it. */
+  readonly path: string
+  /** @internal */
+  readonly [result]?: Result
+}
+
+/** How an operation is encoded, and its answer decoded. Known to all copies of this package. */
+const codecKey = Symbol.for('@zk/op.codec')
+
+interface Codec {
+  /** Makes the form for the wire. Throws a `TypeError` for invalid arguments. */
+  readonly encode: (chroot: Chroot) => MultiOp
+  /** Turns the answer into the result for the caller. */
+  readonly result: (result: MultiResult, chroot: Chroot) => unknown
+}
+
+/** The codec of an operation; undefined for a value that `op` has not made. */
+export function codecOf(operation: Op<unknown> | ReadOp<unknown>): Codec | undefined {
+  return (operation as { readonly [codecKey]?: Codec })[codecKey]
 }
 
 /** Makes the operations for `multi` and `multiRead`. The arguments are checked when `multi` or `multiRead` is called. */
@@ -97,15 +113,13 @@ function part<Kind extends 'write' | 'read', Args extends readonly [path: string
   kind: Kind,
   operation: PartOf<Args, Result>,
   ...args: Args
-): Part<Result> & { readonly kind: Kind } {
+): { readonly kind: Kind; readonly path: string; readonly [result]?: Result } {
   const { name, options, answeredBy } = operation
   const typeOf = () => {
     const { opCode } = wireOf(operation, args)
     return typesInMulti[opCode] ?? opCode
   }
-  return {
-    kind,
-    path: args[0],
+  const codec: Codec = {
     encode: (chroot) => {
       if (options !== undefined) checkKeys(`op.${name}`, args.at(-1) as object, options.inMulti, options.example)
       const request = operation.encode(chroot, ...args)
@@ -118,6 +132,8 @@ function part<Kind extends 'write' | 'read', Args extends readonly [path: string
       throw new ProtocolError(`a multi was answered with a result of type ${type}, but another type was expected`)
     },
   }
+  // Not enumerable: it is not for the eyes of users.
+  return Object.defineProperty({ kind, path: args[0] }, codecKey, { value: codec })
 }
 
 /** Copies the list: the caller may change its list before the reply arrives. Throws a `TypeError` if this is not a list. */
@@ -134,9 +150,10 @@ export function encodeParts(
   chroot: Chroot,
 ): MultiOp[] {
   return ops.map((each, index) => {
-    if (each?.kind !== kind) {
+    const codec = each?.kind === kind ? codecOf(each) : undefined
+    if (codec === undefined) {
       throw new TypeError(`operation ${index} cannot be part of a ${kind === 'write' ? 'multi' : 'multiRead'}`)
     }
-    return each.encode(chroot)
+    return codec.encode(chroot)
   })
 }

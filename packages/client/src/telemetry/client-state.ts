@@ -1,6 +1,8 @@
 // The state of a client, for any number of readers.
 import { describeInJson } from '../base/errors.ts'
+import { inJson } from '../base/in-json.ts'
 import { OVER } from '../base/event-queue.ts'
+import type { WatchIterator } from '../base/watch-iterator.ts'
 
 /**
  * The state of a client: plain data, which can be written as JSON. `closed` and `authFailed` are final. If `renewSession` is
@@ -16,8 +18,8 @@ interface Since {
 
 /** The fields of every state with a session. */
 interface OfSession extends Since {
-  /** The id of the session as servers print it: `0x` and hexadecimal digits. */
-  readonly sessionId: string
+  /** The id of the session. In JSON it is text, as servers print it: `0x` and hexadecimal digits. */
+  readonly sessionId: bigint
   /** The negotiated session timeout, in ms. */
   readonly timeout: number
 }
@@ -49,7 +51,7 @@ export interface DisconnectedState extends OfSession {
   readonly name: 'disconnected'
   /**
    * The error of the last attempt to connect. If none has failed yet, it is the error of the lost connection. In JSON it is
-   * the message of the error. A new error is not a new state: `zk.state` has it, but an iterator of `states()` is not notified.
+   * the message of the error. A new error is not a new state: `zk.state` has it, but an iterator of `watchState()` is not notified.
    */
   readonly error: Error
   /**
@@ -75,19 +77,7 @@ export interface EndedState extends Since {
   readonly error?: Error | undefined
 }
 
-/** Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value. */
 type Result = IteratorResult<ClientState, undefined>
-
-/**
- * The states from now on. Leaving the loop ends the iterator. If no `next` of an iterator waits, it costs the client nothing,
- * and may be dropped.
- */
-export interface ClientStates extends AsyncIterableIterator<ClientState> {
-  /** The next state; `done` when the client has ended, or the loop was left. */
-  next(): Promise<Result>
-  /** Ends the iterator: a `next` that waits resolves without a state. */
-  return(): Promise<Result>
-}
 
 /** The current state, and the iterators that wait for the next one. Other iterators read the state at `next`. */
 export class StateFeed {
@@ -116,7 +106,7 @@ export class StateFeed {
   amend(state: ClientState): void {
     // The error has the method, not the state, because programs copy the fields of a state.
     if ('error' in state) describeInJson(state.error)
-    this.#current = state
+    this.#current = inJson(state)
   }
 
   /** Ends all iterators: no other state follows. */
@@ -125,8 +115,11 @@ export class StateFeed {
     this.#notify()
   }
 
-  /** Makes an iterator. It stores no states, and reads the current one: so a slow reader misses states. */
-  follow(): ClientStates {
+  /**
+   * Makes an iterator. It stores no states, and reads the current one: so a slow reader misses states. If no `next` of it waits, it
+   * costs the client nothing, and may be dropped.
+   */
+  watch(): WatchIterator<ClientState> {
     /** The count when `next` last returned a state. */
     let seen = 0
     let isLeft = false
@@ -142,7 +135,15 @@ export class StateFeed {
       if (isLeft || this.#isOver) for (const taker of takers.splice(0)) taker(OVER)
       else if (takers.length > 0) this.#waiting.add(deliver)
     }
-    const states: ClientStates = {
+    const leave = async () => {
+      isLeft = true
+      this.#waiting.delete(deliver)
+      deliver()
+      return OVER
+    }
+    const states: WatchIterator<ClientState> = {
+      // The state is the client's own.
+      isStale: false,
       // It has one await, like every operation: so promises settle in the order in which things happened.
       async next() {
         return await new Promise<Result>((resolve) => {
@@ -150,12 +151,8 @@ export class StateFeed {
           deliver()
         })
       },
-      return: async () => {
-        isLeft = true
-        this.#waiting.delete(deliver)
-        deliver()
-        return OVER
-      },
+      return: leave,
+      [Symbol.asyncDispose]: async () => void (await leave()),
       [Symbol.asyncIterator]: () => states,
     }
     return states

@@ -1,8 +1,8 @@
 // The state of the client, from what happens.
-import { hex } from '../base/hex.ts'
+import type { WatchIterator } from '../base/watch-iterator.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
-import { type ClientState, type ClientStates, StateFeed } from './client-state.ts'
+import { type ClientState, StateFeed } from './client-state.ts'
 
 export class States implements Subscriber {
   readonly #runtime: Runtime
@@ -19,8 +19,8 @@ export class States implements Subscriber {
     return this.#feed.current
   }
 
-  follow(): ClientStates {
-    return this.#feed.follow()
+  watch(): WatchIterator<ClientState> {
+    return this.#feed.watch()
   }
 
   unreached({ error, ensembleBehind }: EventOf<'unreached'>): void {
@@ -67,7 +67,7 @@ export class States implements Subscriber {
     this.#feed.end()
   }
 
-  #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
-    return { since: this.#runtime.wallNow(), sessionId: hex(id), timeout }
+  #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: bigint; timeout: number } {
+    return { since: this.#runtime.wallNow(), sessionId: id, timeout }
   }
 }

@@ -4,7 +4,9 @@ import type { Chroot } from '../base/chroot.ts'
 import { atCaller, KeeperError } from '../base/errors.ts'
 import { EventQueue, OVER } from '../base/event-queue.ts'
 import { inJson } from '../base/in-json.ts'
+import type { WatchIterator } from '../base/watch-iterator.ts'
 import { addWatch } from '../operations/add-watch.ts'
+import type { Connection } from '../operations/session.ts'
 import { checkBoolean } from '../base/arguments.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
@@ -29,21 +31,6 @@ export interface Gap {
 /** An event of a persistent watch. No event follows `SessionEnded` or `WatchRemoved`. */
 export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
-/**
- * The events of one persistent watch. The watch is removed when you leave the loop, by `return()`, by `await using`, or by
- * the signal. An iterator that is merely dropped continues, and keeps up to `maxQueued` events, until the client is closed.
- */
-export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent>, AsyncDisposable {
-  // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
-  /** The next event; `done` if no more events follow. If the server refuses the watch, the first `next` rejects. */
-  next(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
-  /** Removes the watch. A `next` that waits resolves with the end. */
-  return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
-}
-
-/** What `watch` returns: the events, and also a promise of them, which resolves when the server has set the watch. */
-export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
-
 /** The options of a persistent watch. */
 export interface WatchOptions {
   /**
@@ -67,8 +54,27 @@ export interface EventSink {
   fail(error: unknown): void
 }
 
-/** @internal */
-export class NodeEventsSource implements NodeEvents {
+/** See `ZooKeeper.watch`. Queues the request before it returns. */
+export async function watchNode(
+  sessions: SessionChain,
+  chroot: Chroot,
+  path: string,
+  options: WatchOptions & CallOptions,
+): Promise<NodeEvents> {
+  try {
+    const events = new NodeEvents(sessions, chroot, path, options)
+    await events.open()
+    return events
+  } catch (error) {
+    throw atCaller(error, options?.signal)
+  }
+}
+
+/**
+ * The events of one persistent watch. An iterator that is merely dropped continues, and keeps up to `maxQueued` events, until the
+ * client is closed.
+ */
+class NodeEvents implements WatchIterator<PersistentWatchEvent> {
   readonly #watch: PersistentWatch
   readonly #queue: EventQueue<PersistentWatchEvent>
 
@@ -81,6 +87,10 @@ export class NodeEventsSource implements NodeEvents {
     }
     this.#queue = new EventQueue<PersistentWatchEvent>(maxQueued, () => ({ type: 'Gap', cause: 'overflow', path }))
     this.#watch = new PersistentWatch(sessions, chroot, path, options, this.#queue)
+  }
+
+  get isStale(): boolean {
+    return this.#watch.isStale
   }
 
   /** Queues the request of the watch before it returns. */
@@ -136,6 +146,8 @@ export class PersistentWatch {
   readonly #sink: EventSink
   #session: SessionDriver
   #watcher: PersistentWatcher | undefined
+  /** The connection on which the server has set the watch. */
+  #setOn: Connection | undefined
   /** The cause of the `Gap` when the watch is set the next time; undefined before the first time. */
   #missed: 'reconnected' | 'renewed' | undefined
   #ended = () => {}
@@ -158,6 +170,12 @@ export class PersistentWatch {
     this.#mode = options.recursive === true ? 'recursive' : 'persistent'
     this.#sink = sink
     this.#session = options.session === undefined ? sessions.current : driverOf(options.session)
+  }
+
+  /** Whether events may be missing: the watch is not set on the present connection, or its server has no quorum. */
+  get isStale(): boolean {
+    const { connection } = this.#session
+    return connection === undefined || connection !== this.#setOn || connection.readOnly
   }
 
   /** Queues the request of the watch before it returns. `ended` is called when the watch has ended. */
@@ -191,6 +209,7 @@ export class PersistentWatch {
   #deliver(outcome: PersistentOutcome): void {
     switch (outcome.type) {
       case 'Set':
+        this.#setOn = this.#session.connection
         if (this.#missed !== undefined) this.#sink.push({ type: 'Gap', cause: this.#missed, path: this.#path })
         this.#missed = 'reconnected'
         return

@@ -2,6 +2,7 @@ import { parseConnectString } from '@zk/wire'
 import type { ACL, Data } from '../base/arguments.ts'
 import { Chroot, noChroot } from '../base/chroot.ts'
 import { inspected } from '../base/inspected.ts'
+import type { WatchIterator } from '../base/watch-iterator.ts'
 import { getACL, type NodeACL, setACL } from '../operations/acl.ts'
 import type { CallOptions, EnsureOptions, ParentsOptions } from '../operations/call-options.ts'
 import { checkWatches } from '../operations/check-watches.ts'
@@ -36,7 +37,7 @@ import { sync } from '../operations/sync.ts'
 import { type ClientInfo, whoAmI } from '../operations/who-am-i.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { DetachedSession } from '../session/protocol/detached-session.ts'
-import type { ClientState, ClientStates } from '../telemetry/client-state.ts'
+import type { ClientState } from '../telemetry/client-state.ts'
 import type { LogLevel } from '../telemetry/logger.ts'
 import type { ClientStats } from '../telemetry/stats.ts'
 import { addAuthTo } from './add-auth.ts'
@@ -46,12 +47,11 @@ import { followServers } from './follow-servers.ts'
 import { getChildNamesKey, logWithKey, type WatchInto, watchIntoKey, type WatchIntoOptions } from './for-recipes.ts'
 import {
   type EventSink,
-  NodeEventsSource,
-  type OpeningNodeEvents,
   PersistentWatch,
+  type PersistentWatchEvent,
+  watchNode,
   type WatchOptions,
 } from './node-events.ts'
-import { openNodeEvents } from './opening-node-events.ts'
 import { createWithParents, ensure } from './parents.ts'
 import { removeWatchesOf } from './remove-watches.ts'
 import type { SessionChain } from './session-chain.ts'
@@ -112,10 +112,10 @@ export class ZooKeeper {
    * The states of the client: first the current one, then each new one until the client has ended. A slow loop misses some
    * states, but always gets the latest one.
    *
-   *     for await (const state of zk.states()) if (state.name === 'disconnected') …
+   *     for await (const state of zk.watchState()) if (state.name === 'disconnected') …
    */
-  states(): ClientStates {
-    return this.#sessions.states.follow()
+  watchState(): WatchIterator<ClientState> {
+    return this.#sessions.states.watch()
   }
 
   /** @internal */
@@ -283,20 +283,17 @@ export class ZooKeeper {
   }
 
   /**
-   * All events of the node from now on, or with `recursive` of the node and all nodes below it, until the loop is left, the
-   * signal aborts, or the client is closed:
+   * Resolves, when the server has set the watch, with all events of the node from then on, or with `recursive` of the node and all
+   * nodes below it, until the loop is left, the signal aborts, or the client is closed:
    *
-   *     for await (const event of zk.watch('/config', { recursive: true })) …
-   *
-   * `await zk.watch(…)` resolves with the same iterator when the server has set the watch: later events are not missed.
-   * Without the `await`, the first `next()` rejects if the server refuses the watch.
+   *     for await (const event of await zk.watch('/config', { recursive: true })) …
    *
    * The watch outlives connections and sessions, but servers do not send the events in between. A `Gap` then comes, and after
    * it all events again. Read the nodes again after a `Gap`. The node need not exist. Servers before 3.6 refuse the watch
    * with `Unimplemented`.
    */
-  watch(path: string, options: WatchOptions & CallOptions = noOptions): OpeningNodeEvents {
-    return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options?.signal)
+  watch(path: string, options: WatchOptions & CallOptions = noOptions): Promise<WatchIterator<PersistentWatchEvent>> {
+    return watchNode(this.#sessions, this.#chroot, path, options)
   }
 
   /**

@@ -3,7 +3,13 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { ConnectRequest, decode, ErrorResponse, FrameDecoder, GetDataResponse, SyncResponse, Xid } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, type ConnectOptions, type NodeEvents, type ZooKeeper } from '../../src/index.ts'
+import {
+  connect,
+  type ConnectOptions,
+  type PersistentWatchEvent,
+  type WatchIterator,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { eventFrame, handshakeFrame, nodeData, outcome, replyFrame } from '../support/index.ts'
 import { readRequest, type ReceivedRequest } from '../support/requests.ts'
 import { TcpServer } from '../support/tcp-server.ts'
@@ -149,7 +155,7 @@ describe('10^6 events at once', () => {
     const watching = zk.watch('/a', { maxQueued: 100 })
     const addWatch = await accepted.request()
     accepted.socket.write(replyFrame(addWatch, ErrorResponse, { err: 0 }))
-    const events: NodeEvents = await watching
+    const events: WatchIterator<PersistentWatchEvent> = await watching
     const read = zk.getData('/b')
     const asked = await accepted.request()
 

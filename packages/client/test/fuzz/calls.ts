@@ -1,5 +1,13 @@
 // What a busy user asks of a client, by a seed, and what became of it.
-import { deleteRecursive, KeeperError, type NodeEvents, walk, type Watched, type ZooKeeper } from '../../src/index.ts'
+import {
+  deleteRecursive,
+  KeeperError,
+  type PersistentWatchEvent,
+  type WatchIterator,
+  walk,
+  type Watched,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { type Call, calls, type Limits } from '../support/calls.ts'
 import { type Outcome, outcome, pick, type SeededRandom } from '../support/index.ts'
 import { sealed, sealsIn } from './seals.ts'
@@ -62,7 +70,11 @@ export class Calls {
   /** One-shot watches. */
   readonly watches: Outcome<unknown>[] = []
   /** Persistent ones: what each received, and what became of the loop over it. */
-  readonly loops: { readonly events: NodeEvents; readonly notified: string[]; readonly outcome: Outcome<void> }[] = []
+  readonly loops: {
+    readonly events: WatchIterator<PersistentWatchEvent>
+    readonly notified: string[]
+    readonly outcome: Outcome<void>
+  }[] = []
   readonly #random: SeededRandom
   /** Creates the node of a call, of which the servers have most. */
   readonly #prepare: (path: string) => void
@@ -124,11 +136,11 @@ export class Calls {
 
   async #made(call: Call, zk: ZooKeeper, path: string, limits: Limits): Promise<unknown> {
     const answer = await call.make(zk, path, limits)
-    if (call.setsWatch === true) this.#follow(answer as Watched | NodeEvents)
+    if (call.setsWatch === true) this.#follow(answer as Watched | WatchIterator<PersistentWatchEvent>)
     return answer
   }
 
-  #follow(watch: Watched | NodeEvents): void {
+  #follow(watch: Watched | WatchIterator<PersistentWatchEvent>): void {
     if ('changed' in watch) {
       this.watches.push(outcome(watch.changed))
       this.#unwatch.push(watch.unwatch)

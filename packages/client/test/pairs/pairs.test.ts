@@ -4,7 +4,14 @@
 // The test command draws a part of the pairs. Long form: ZK_PAIRS=all.
 import { VirtualWorld } from '@zk/testing'
 import { describe, expect, test } from 'vitest'
-import { connect, KeeperError, type NodeEvents, type Watched, type ZooKeeper } from '../../src/index.ts'
+import {
+  connect,
+  KeeperError,
+  type PersistentWatchEvent,
+  type WatchIterator,
+  type Watched,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { type Call, calls, type Limits } from '../support/calls.ts'
 import { outcome, type Outcome } from '../support/index.ts'
 import { plain } from '../support/plain.ts'
@@ -145,11 +152,11 @@ async function make({ zk, events }: Scene, call: Call, when: string, limits: Lim
   if (call.setsWatch !== true) return answer
   const received: string[] = []
   events.set(`${when}: ${call.name}`, received)
-  return follow(answer as Watched | NodeEvents, received)
+  return follow(answer as Watched | WatchIterator<PersistentWatchEvent>, received)
 }
 
 /** The answer without the watch, whose events go to `received`. */
-function follow(watch: Watched | NodeEvents, received: string[]): unknown {
+function follow(watch: Watched | WatchIterator<PersistentWatchEvent>, received: string[]): unknown {
   const failed = (error: unknown) => received.push(String(error))
   if ('changed' in watch) {
     const { changed, unwatch: _, ...answer } = watch

@@ -316,7 +316,7 @@ describe('A call pinned to a session', () => {
         | 'chroot'
         | 'stats'
         | 'state'
-        | 'states'
+        | 'watchState'
         | 'close'
         | 'detach'
         | 'withChroot'

@@ -186,7 +186,10 @@ describe('Session.shortestTimeout', () => {
       expect([shortestTimeout, session.shortestTimeout]).toEqual([least, least])
       const connecting = outcome(connect('zk1:2181', { runtime: world, session, sessionTimeout: 60_000 }))
       const connection = await server.accept({ timeOut: 60_000 })
-      expect([connecting.value.session.timeout, internalsOf(connecting.value.session).shortestTimeout]).toEqual([60_000, least])
+      expect([connecting.value.session.timeout, internalsOf(connecting.value.session).shortestTimeout]).toEqual([
+        60_000,
+        least,
+      ])
       const again = outcome(connecting.value.detach())
       connection.fail(await connection.expect(OpCode.sync), 'Ok')
       await world.settle()
@@ -310,7 +313,9 @@ describe('ZooKeeper.detach', () => {
   test('ZooKeeper.detach resolves after half a session timeout at the latest, also where work in the session took a part of it', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world)
-    internalsOf(zk.session).waitUntil(new Promise((resolve) => world.setTimer(0.4 * zk.session.timeout, () => resolve(undefined))))
+    internalsOf(zk.session).waitUntil(
+      new Promise((resolve) => world.setTimer(0.4 * zk.session.timeout, () => resolve(undefined))),
+    )
     const detaching = outcome(zk.detach())
     await world.advance(zk.session.timeout / 2 - 1)
     expect(detaching.status).toBe('pending')
@@ -322,7 +327,8 @@ describe('ZooKeeper.detach', () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const ends: { resolve: () => void; reject: (why: Error) => void }[] = []
-    const begin = () => internalsOf(zk.session).waitUntil(new Promise<void>((resolve, reject) => ends.push({ resolve, reject })))
+    const begin = () =>
+      internalsOf(zk.session).waitUntil(new Promise<void>((resolve, reject) => ends.push({ resolve, reject })))
     begin()
     begin()
     const detaching = outcome(zk.detach())

@@ -51,7 +51,7 @@ describe('ZooKeeper.updateServers by a notified callback', () => {
     FakeServer.listen(world, 'zk2:2181')
     const names: string[] = []
     const following = (async () => {
-      for await (const { name } of zk.states()) names.push(name)
+      for await (const { name } of zk.watchState()) names.push(name)
     })()
     const change = once(() => zk.updateServers('zk2:2181'))
     onChannel('zk:connection', ({ event }) => {
@@ -187,7 +187,7 @@ describe('ZooKeeper.close', () => {
     const { zk, server, connection } = await connected(world)
     const names: string[] = []
     void (async () => {
-      for await (const { name } of zk.states()) names.push(name)
+      for await (const { name } of zk.watchState()) names.push(name)
     })()
     server.swallow()
     outcome(zk.close())

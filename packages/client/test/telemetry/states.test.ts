@@ -1,20 +1,12 @@
 import { inspect } from 'node:util'
 import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import {
-  connect,
-  type ClientState,
-  type ClientStates,
-  type ConnectedState,
-  formatSessionId,
-  type EndedState,
-  KeeperError,
-} from '../../src/index.ts'
+import { connect, type ClientState, type WatchIterator, formatSessionId, KeeperError } from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
 import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 /** Takes every state at once, into the list. */
-async function collect(states: ClientStates, into: ClientState[]): Promise<void> {
+async function collect(states: WatchIterator<ClientState>, into: ClientState[]): Promise<void> {
   for await (const state of states) into.push(state)
 }
 
@@ -23,7 +15,7 @@ describe('ZooKeeper.states', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const seen: ClientState[] = []
-    const following = outcome(collect(zk.states(), seen))
+    const following = outcome(collect(zk.watchState(), seen))
     await world.settle()
     const [first, since] = [zk.state.since, world.wallNow()]
     const session = { sessionId: formatSessionId(zk.session.id), timeout: 30_000 }
@@ -42,7 +34,7 @@ describe('ZooKeeper.states', () => {
       { name: 'disconnected', since, ...session, error: new Error('read ECONNRESET'), ensembleBehind: false },
       { name: 'expired', since: expect.any(Number) as number, ...session },
       { name: 'connecting', since: expect.any(Number) as number, error: new Error('read ECONNRESET') },
-      { ...(seen[4] as ConnectedState), sessionId: formatSessionId(zk.session.id), name: 'connected' },
+      { ...(seen[4] as Extract<ClientState, { name: 'connected' }>), sessionId: zk.session.id, name: 'connected' },
       { name: 'closed', since: world.wallNow() },
     ])
     const times = seen.map((state) => state.since)
@@ -59,7 +51,7 @@ describe('ZooKeeper.states', () => {
       const world = new VirtualWorld()
       const { zk, server, connection } = await connected(world, { renewSession: false })
       const seen: ClientState[] = []
-      const following = outcome(collect(zk.states(), seen))
+      const following = outcome(collect(zk.watchState(), seen))
       if (isAuth) {
         void outcome(zk.addAuth('digest', 'a:b'))
         connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
@@ -69,7 +61,7 @@ describe('ZooKeeper.states', () => {
       }
       expect(seen.at(-1)!.name).toBe(name)
       expect(following.status).toBe('fulfilled')
-      expect(outcome(collect(zk.states(), [])).status).toBe('pending')
+      expect(outcome(collect(zk.watchState(), [])).status).toBe('pending')
     },
   )
 
@@ -90,7 +82,7 @@ describe('ZooKeeper.states', () => {
       connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
       await world.settle()
       const seen: ClientState[] = []
-      void outcome(collect(zk.states(), seen))
+      void outcome(collect(zk.watchState(), seen))
       first.refuse()
       connection.fin()
       // One of the two closes the connection at the handshake.
@@ -120,7 +112,7 @@ describe('ZooKeeper.states', () => {
     connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
     await world.settle()
     const seen: ClientState[] = []
-    void outcome(collect(zk.states(), seen))
+    void outcome(collect(zk.watchState(), seen))
     connection.fin()
     const behind: boolean[] = []
     for (let index = 1; index <= 3; index++) {
@@ -154,7 +146,7 @@ describe('ZooKeeper.states', () => {
     void outcome(connecting.value.sync('/'))
     connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
     const seen: ClientState[] = []
-    void outcome(collect(connecting.value.states(), seen))
+    void outcome(collect(connecting.value.watchState(), seen))
     connection.fin()
     const silent = new Set<FakeServer>()
     for (let index = 1; silent.size < 2; index++) {
@@ -174,7 +166,7 @@ describe('ZooKeeper.states', () => {
     void outcome(zk.sync('/'))
     connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
     const seen: ClientState[] = []
-    void outcome(collect(zk.states(), seen))
+    void outcome(collect(zk.watchState(), seen))
     await world.settle()
     connection.fin()
     while (world.dials.length < 2) await world.advance(1)
@@ -258,15 +250,15 @@ describe('ZooKeeper.states', () => {
     const connecting = outcome(connect('ro:2181,rw:2181', { runtime: world, readOnly: true }))
     await ro.accept({ readOnly: true, sessionId: 5n })
     const seen: ClientState[] = []
-    void outcome(collect(connecting.value.states(), seen))
+    void outcome(collect(connecting.value.watchState(), seen))
     rw.listen()
     rw.isro = 'rw'
     await world.advance(3_000)
     await rw.accept({ sessionId: 6n })
     expect(seen).toMatchObject([
-      { name: 'connected', readOnly: true, sessionId: '0x5' },
+      { name: 'connected', readOnly: true, sessionId: 5n },
       { name: 'disconnected' },
-      { name: 'connected', readOnly: false, sessionId: '0x6' },
+      { name: 'connected', readOnly: false, sessionId: 6n },
     ])
   })
 
@@ -274,7 +266,7 @@ describe('ZooKeeper.states', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const seen: ClientState[] = []
-    void outcome(collect(zk.states(), seen))
+    void outcome(collect(zk.watchState(), seen))
     void outcome(zk.sync('/'))
     connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
     await world.settle()
@@ -290,7 +282,7 @@ describe('the error of a state', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const seen: ClientState[] = []
-    void outcome(collect(zk.states(), seen))
+    void outcome(collect(zk.watchState(), seen))
     server.refuse()
     connection.rst()
     await world.settle()
@@ -340,7 +332,7 @@ describe('the error of a state', () => {
     await world.settle()
     expect(zk.state).toMatchObject({ name: 'authFailed', error: { code: 'AuthFailed', server: 'zk1:2181' } })
     expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed', server: 'zk1:2181' })
-    const { error } = zk.state as EndedState
+    const { error } = zk.state as Extract<ClientState, { name: 'closed' }>
     expect((error as KeeperError).sessionId).toBe(zk.session.id)
   })
 })
@@ -349,11 +341,11 @@ describe('StateFeed', () => {
   const begun = { name: 'connecting', since: 0 } as const
   const closed = { name: 'closed', since: 1 } as const
   const server = (name: string) =>
-    ({ name: 'connected', since: 0, server: name, sessionId: '0x1', timeout: 4_000, readOnly: false }) as const
+    ({ name: 'connected', since: 0, server: name, sessionId: 1n, timeout: 4_000, readOnly: false }) as const
 
   test('StateFeed keeps one state for a slow reader, the last', async () => {
     const feed = new StateFeed(begun)
-    const states = feed.follow()
+    const states = feed.watch()
     for (let count = 0; count < 1_000; count++) feed.enter(server(`zk${count}`))
     expect(await states.next()).toEqual({ value: server('zk999'), done: false })
     const next = outcome(states.next())
@@ -366,7 +358,7 @@ describe('StateFeed', () => {
 
   test('StateFeed serves pending reads in their order, and ends them all', async () => {
     const feed = new StateFeed(begun)
-    const states = feed.follow()
+    const states = feed.watch()
     await states.next()
     const asked = [states.next(), states.next(), states.next()]
     feed.enter(closed)
@@ -384,20 +376,20 @@ describe('StateFeed', () => {
     feed.enter(closed)
     feed.end()
     const seen: ClientState[] = []
-    await collect(feed.follow(), seen)
+    await collect(feed.watch(), seen)
     expect(seen).toEqual([closed])
   })
 
   test('StateFeed forgets readers that leave', async () => {
     const feed = new StateFeed(begun)
-    const states = feed.follow()
+    const states = feed.watch()
     for await (const state of states) {
       expect(state.name).toBe('connecting')
       break
     }
     feed.enter(closed)
     expect(await states.next()).toEqual({ value: undefined, done: true })
-    const waiting = feed.follow()
+    const waiting = feed.watch()
     await waiting.next()
     const next = waiting.next()
     await waiting.return()

@@ -111,6 +111,22 @@ describe('A connection that is lost', () => {
     expect(log).toEqual(['Gap', 'getData'])
   })
 
+  test('NodeEvents is stale from the loss of its connection until its watch is set again', async () => {
+    const at = await start()
+    const { world, zk } = at
+    const events = await watching(at, '/a')
+    expect(events.isStale).toBe(false)
+    const second = await reconnected(world, at)
+    const request = await second.expect(OpCode.setWatches2)
+    expect([zk.state.name, events.isStale]).toEqual(['connected', true])
+    second.reply(request)
+    await world.settle()
+    expect(events.isStale).toBe(false)
+    second.rst()
+    await world.settle()
+    expect(events.isStale).toBe(true)
+  })
+
   test('NodeEvents has one Gap for connections that are lost before the watch is set again', async () => {
     const at = await start()
     const { notified } = follow(await watching(at, '/a', { recursive: true }))

@@ -244,10 +244,12 @@ test('A watch that is only asked for has no event that a recursive watch of its 
   const at = await start()
   const { world, zk, connection } = at
   const recursive = follow(await watching(at, '/a', { recursive: true }))
-  const asked = follow(zk.watch('/a'))
+  const watch = outcome(zk.watch('/a'))
   const request = await connection.expect(OpCode.addWatch)
   connection.event('NodeCreated', '/a/b')
   connection.reply(request, ErrorResponse, { err: 0 })
+  await world.settle()
+  const asked = follow(watch.value)
   await world.settle()
   expect([recursive.notified, asked.notified]).toEqual([['NodeCreated /a/b'], []])
   connection.event('NodeCreated', '/a/c')

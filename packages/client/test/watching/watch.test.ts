@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { AddWatchMode, ErrorResponse, GetChildren2Response, GetDataResponse, OpCode, WatcherType } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import type { NodeEvents } from '../../src/index.ts'
+import type { PersistentWatchEvent, WatchIterator } from '../../src/index.ts'
 import { children, nodeData, outcome, reconnected } from '../support/index.ts'
 import { describeEvent, follow, start, type Start, watching } from './watching.ts'
 
@@ -211,7 +211,7 @@ describe('A watch that is taken back', () => {
     },
   )
 
-  const ends: [string, (at: Start, events: NodeEvents) => unknown][] = [
+  const ends: [string, (at: Start, events: WatchIterator<PersistentWatchEvent>) => unknown][] = [
     ['it is left', (_, events) => events.return()],
     ['removeWatches takes it', ({ zk }) => zk.removeWatches('/a').catch(() => {})],
     ['the client is closed', ({ zk }) => zk.close()],

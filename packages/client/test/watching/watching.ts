@@ -1,6 +1,6 @@
 // What the tests of persistent watches have in common.
 import { ErrorResponse, OpCode } from '@zk/wire'
-import type { NodeEvents, PersistentWatchEvent, WatchOptions } from '../../src/index.ts'
+import type { PersistentWatchEvent, WatchIterator, WatchOptions } from '../../src/index.ts'
 import { type Connected, connected, type ConnectedOptions, outcome, VirtualWorld } from '../support/index.ts'
 
 export interface Start extends Connected {
@@ -17,7 +17,7 @@ export async function watching(
   { world, zk, connection }: Start,
   path: string,
   options: WatchOptions & { signal?: AbortSignal } = {},
-): Promise<NodeEvents> {
+): Promise<WatchIterator<PersistentWatchEvent>> {
   const watch = outcome(zk.watch(path, options))
   connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
   await world.settle()
@@ -25,7 +25,10 @@ export async function watching(
 }
 
 /** Follows the events from now on: what was received, and how it ended. */
-export function follow(events: NodeEvents): { readonly notified: string[]; readonly ending: { value?: unknown } } {
+export function follow(events: WatchIterator<PersistentWatchEvent>): {
+  readonly notified: string[]
+  readonly ending: { value?: unknown }
+} {
   const notified: string[] = []
   const ending: { value?: unknown } = {}
   const loop = async () => {

@@ -3,7 +3,14 @@
 //     p, sync   a touch that the leader has received (relay.ts)
 //     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
-import { internalsOf, MULTI_SIZE, type SessionInternals, sizeInMulti, type Timestamp, timestamp } from '@zk/client/internal'
+import {
+  internalsOf,
+  MULTI_SIZE,
+  type SessionInternals,
+  sizeInMulti,
+  type Timestamp,
+  timestamp,
+} from '@zk/client/internal'
 import { NodeVanished } from '../kernel/sessions.ts'
 import type { Limit } from '../kernel/limit.ts'
 import { followerRelayDelayOf, type HoldOptions, isLeased } from './hold-options.ts'

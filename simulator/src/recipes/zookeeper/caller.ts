@@ -6,7 +6,8 @@ import {
   ConnectError,
   KeeperError,
   type NodeData,
-  type NodeEvents,
+  type PersistentWatchEvent,
+  type WatchIterator,
   op,
   type Session,
   type Watched,
@@ -181,7 +182,7 @@ export class Caller extends Participant<CallingClient> {
   #resolved(call: Call, value: unknown): void {
     const text = call.op.startsWith('getData') ? utf8.decode((value as NodeData).data).trimEnd() : undefined
     this.#note({ type: 'settled', call: call.id, outcome: { how: 'resolved', ...(text !== undefined && { text }) } })
-    if (call.op === 'watch') this.#follows(call, value as NodeEvents)
+    if (call.op === 'watch') this.#follows(call, value as WatchIterator<PersistentWatchEvent>)
     if (watchesOnce(call.op)) this.#watches(call, value as Watched)
   }
 
@@ -198,7 +199,7 @@ export class Caller extends Participant<CallingClient> {
     })
   }
 
-  #follows(call: Call, events: NodeEvents): void {
+  #follows(call: Call, events: WatchIterator<PersistentWatchEvent>): void {
     this.#leaving(call, () => void events.return())
     const take = (): void => {
       events.next().then(

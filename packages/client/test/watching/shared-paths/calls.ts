@@ -3,7 +3,8 @@ import {
   type CallOptions,
   KeeperError,
   type NodeEvent,
-  type NodeEvents,
+  type PersistentWatchEvent,
+  type WatchIterator,
   type RemovableWatches,
   type Stat,
   type Watched,
@@ -32,7 +33,7 @@ export interface Loop {
   readonly isRecursive: boolean
   /** The last change when it began. */
   readonly since: bigint
-  readonly events: NodeEvents
+  readonly events: WatchIterator<PersistentWatchEvent>
   readonly notified: NodeEvent[]
   /** The last change at the time of each Gap. */
   readonly gaps: bigint[]

@@ -1,5 +1,5 @@
 // What a history draws by its seed, as its features allow.
-import type { CallOptions, RemovableWatches } from '../../../src/index.ts'
+import type { CallOptions, ConnectOptions, RemovableWatches } from '../../../src/index.ts'
 import { pick, SeededRandom } from '../../support/index.ts'
 import type { Reading } from './calls.ts'
 
@@ -102,7 +102,7 @@ export class Draws {
     return this.#features.has('throttle') && this.oneIn(8)
   }
 
-  mostInFlight(): { maxInFlight?: number } {
-    return this.#features.has('narrow') ? { maxInFlight: 1 + this.below(3) } : {}
+  mostInFlight(): ConnectOptions {
+    return this.#features.has('narrow') ? { advanced: { maxInFlight: 1 + this.below(3) } } : {}
   }
 }
