@@ -19,9 +19,9 @@ describeEnsemble('Nodes that may not be read', (ensemble) => {
     const me = await new Group(owner, '/group', { acl }).join({ name: 'secret', data: '1' })
     const group = new Group(zk, '/group')
     await group.join({ name: 'open', data: '2' })
-    const members = group.members()
+    const members = group.watchMembers()
     const { value } = await members.next()
-    for (const list of [value, await group.list()]) {
+    for (const list of [value, await group.members()]) {
       expect(list!.map(({ name, text }) => [name, text])).toEqual([
         ['open', '2'],
         ['secret', ''],
@@ -30,7 +30,7 @@ describeEnsemble('Nodes that may not be read', (ensemble) => {
     }
     expect(NameTakenError.is(await rejection(group.join({ name: 'secret', timeout: 500 })))).toBe(true)
     const joining = group.join({ name: 'secret', data: '3' })
-    await me.leave()
+    await me.release()
     expect((await joining).state.name).toBe('present')
     await members.return()
   })
@@ -40,11 +40,11 @@ describeEnsemble('Nodes that may not be read', (ensemble) => {
     await zk.create('/tree', 'root')
     await zk.create('/tree/open', '1')
     await owner.create('/tree/secret', '2', { acl })
-    await using mirror = await Mirror.open(zk, '/tree')
+    await using mirror = await new Mirror(zk, '/tree').open()
     expect(mirror.children('/tree').sort()).toEqual(['open', 'secret'])
     expect([mirror.get('/tree/open')?.text, mirror.get('/tree/secret')?.data]).toEqual(['1', undefined])
     await owner.setACL('/tree', acl)
-    await using hidden = await Mirror.open(zk, '/tree')
+    await using hidden = await new Mirror(zk, '/tree').open()
     expect([hidden.size, hidden.get('/tree')?.data]).toEqual([1, undefined])
     await owner.setACL('/tree', [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }])
     await owner.setData('/tree', 'again')

@@ -9,7 +9,7 @@ const zk = await connect(process.argv[2]!, { sessionTimeout: 30_000 })
 const writer = await connect(process.argv[2]!, { sessionTimeout: 30_000 })
 const before = memory()
 const began = performance.now()
-const mirror = await Mirror.open(zk, ROOT)
+const mirror = await new Mirror(zk, ROOT).open()
 const ready = performance.now() - began
 const after = memory()
 console.log(
@@ -36,7 +36,7 @@ async function measureDelay(): Promise<{ delay: number; roundTrip: number }> {
   const path = `${HALVES[0]}/folder-0/node-0000000000`
   const delays: number[] = []
   const roundTrips: number[] = []
-  const changes = mirror.changes()
+  const changes = mirror.watchChanges()
   for (let isReady = false; !isReady;) isReady = (await changes.next()).value?.type === 'Ready'
   for (let change = 0; change < CHANGES; change++) {
     const start = performance.now()

@@ -83,13 +83,13 @@ async function joinWorkers(zk: ZooKeeper, address: string): Promise<Membership> 
   const group = new Group(zk, '/workers')
   const me = await group.join({ name: 'host-1', data: address })
   me.signal.addEventListener('abort', () => console.warn('no longer a member', me.signal.reason))
-  return me // me.update('…') changes the data, me.leave() ends it
+  return me // me.update('…') changes the data, me.release() ends it
 }
 // #endregion
 
 // #region members
 async function followWorkers(zk: ZooKeeper, use: (addresses: string[]) => void, signal: AbortSignal): Promise<void> {
-  for await (const members of new Group(zk, '/workers').members({ signal })) {
+  for await (const members of new Group(zk, '/workers').watchMembers({ signal })) {
     use(members.map(({ text }) => text))
   }
 }
@@ -98,8 +98,8 @@ async function followWorkers(zk: ZooKeeper, use: (addresses: string[]) => void, 
 // #region mirror
 /** Calls `use` with the settings now, and with each later change of one, until the signal aborts. */
 async function followSettings(zk: ZooKeeper, use: (path: string, value?: string) => void, signal: AbortSignal) {
-  const mirror = await Mirror.open(zk, '/settings', { signal })
-  for await (const change of mirror.changes()) {
+  const mirror = await new Mirror(zk, '/settings').open({ signal })
+  for await (const change of mirror.watchChanges()) {
     if (change.type === 'Ready') console.log(`${mirror.size} settings, as of ${mirror.zxid}`)
     else if (change.type === 'Removed') use(change.path)
     else use(change.path, change.node.text)

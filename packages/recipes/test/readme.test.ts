@@ -59,8 +59,8 @@ type Options = object
 /** Calls that README writes with their options, of what other calls resolve with. */
 const ofResults: Record<string, (zk: ZooKeeper, options: Options) => unknown> = {
   'entry.leave': async (zk, options) => (await new DoubleBarrier(zk, '/a', { size: 1 }).enter()).leave(options),
-  states: async (zk, options) => (await new Group(zk, '/a').join()).states(options).next(),
-  synced: async (zk, options) => (await Mirror.open(zk, '/a')).synced(options),
+  watchState: async (zk, options) => (await new Group(zk, '/a').join()).watchState(options).next(),
+  synced: async (zk, options) => (await new Mirror(zk, '/a').open()).synced(options),
 }
 
 /** The calls that README means by this name. */

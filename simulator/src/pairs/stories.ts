@@ -15,6 +15,7 @@ import {
   Semaphore,
   SharedLock,
   type WriteHeld,
+  type OpenMirror,
 } from '@zk/recipes'
 import { type Story, type StoryWorld, T } from './story-world.ts'
 
@@ -65,7 +66,7 @@ function holding(
   }
 }
 
-const mirrors = new WeakMap<StoryWorld, { readonly mirror: Mirror; wasFresh: boolean }>()
+const mirrors = new WeakMap<StoryWorld, { readonly mirror: OpenMirror; wasFresh: boolean }>()
 
 /** A mirror that is fresh shows all that was committed before its connection began. */
 function mirrorIsFresh(world: StoryWorld): string | undefined {
@@ -148,7 +149,7 @@ export const stories: readonly Story[] = [
       if (membership === undefined) return
       await world.attempt(membership.update('b'))
       await Promise.race([world.released, world.pause(T / 2)])
-      await world.attempt(membership.leave())
+      await world.attempt(membership.release())
     },
     errors: ['MembershipLostError', 'NameTakenError'],
     left: (world) => childrenOf(world, PATH).filter((path) => path.endsWith('/me')),
@@ -172,7 +173,7 @@ export const stories: readonly Story[] = [
     beside: (nth) => `${PATH}/b${nth}`,
     async tell(world, zk) {
       world.model.nodes.create(`${PATH}/a`)
-      const mirror = await world.attempt(Mirror.open(zk, PATH, { signal: world.limits.signal }))
+      const mirror = await world.attempt(new Mirror(zk, PATH).open({ signal: world.limits.signal }))
       if (mirror === undefined) return
       mirrors.set(world, { mirror, wasFresh: false })
       await Promise.race([world.released, world.pause(3 * T)])

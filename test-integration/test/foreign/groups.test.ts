@@ -16,7 +16,7 @@ const anywhere: Tests<World> = (world) => {
     const stopping = new AbortController()
     let seen: Record<string, string> = {}
     const watching = (async () => {
-      for await (const members of group.members(stopping)) {
+      for await (const members of group.watchMembers(stopping)) {
         seen = Object.fromEntries(members.map(({ name, text }) => [name, text]))
       }
     })()
@@ -29,7 +29,7 @@ const anywhere: Tests<World> = (world) => {
     await me.update('three')
     await client.call('setGroupData', '/group', 'four')
     await until('both to see what was written', both({ ours: 'three', theirs: 'four' }))
-    await me.leave()
+    await me.release()
     await until('both to see that ours has left', both({ theirs: 'four' }))
     await client.call('leaveGroup', '/group')
     await until('ours to see that theirs has left', async () => Object.keys(seen).length === 0)
@@ -46,7 +46,7 @@ const anywhere: Tests<World> = (world) => {
     const stopping = new AbortController()
     const seen: string[] = []
     const watching = (async () => {
-      for await (const members of group.members(stopping)) {
+      for await (const members of group.watchMembers(stopping)) {
         const ours = members.find(({ name }) => name === 'ours')
         if (ours !== undefined) seen.push(ours.text)
       }
@@ -86,7 +86,7 @@ const anywhere: Tests<World> = (world) => {
     const me = await joining
     const { data, stat } = await zk.getData('/group/name')
     expect([utf8.decode(data), stat.ephemeralOwner]).toEqual(['ours', zk.session.id])
-    await me.leave()
+    await me.release()
     expect(MembershipLostError.is(me.signal.reason)).toBe(true)
   })
 
@@ -158,7 +158,7 @@ const anywhere: Tests<World> = (world) => {
     const changed = { payload: ['java.lang.String', 'text'], enabled: false, uri: 'https://10.0.0.7:8080/{orders}' }
     expect(await seen()).toMatchObject([changed, { payload: ['CuratorGroups$Details', 'south 3'], enabled: false }])
     await client.call('unregister', '/services', theirs)
-    await me.leave()
+    await me.release()
     await caughtUp(zk)
     expect([await services.instances('orders'), await seen()]).toEqual([[], []])
   })

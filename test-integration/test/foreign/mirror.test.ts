@@ -34,11 +34,11 @@ const anywhere: Tests<World> = (world) => {
 
     const theirs = await curator({ root: '' })
     await theirs.call('openCaches', tree)
-    await using mirror = await Mirror.open(own, tree)
+    await using mirror = await new Mirror(own, tree).open()
     await mirror.synced({ timeout: 30_000 })
     expect(contentOf(mirror.entries())).toEqual(expected)
     const told: MirrorChange[] = []
-    const changes = mirror.changes()
+    const changes = mirror.watchChanges()
     const reading = (async () => {
       for await (const change of changes) told.push(change)
     })()

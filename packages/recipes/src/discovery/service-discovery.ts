@@ -1,4 +1,4 @@
-import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import { checkBoolean, madePrintable } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from '../group/checks.ts'
 import { reportUnreadable } from '../group/diagnostics.ts'
@@ -12,7 +12,8 @@ import {
   partsOf,
   type ServiceInstance,
 } from './service-instance.ts'
-import { followMembers } from '../group/watched-members.ts'
+import { WatchedMembers } from '../group/watched-members.ts'
+import { FreshValues, watchValues } from '../kernel/watch-values.ts'
 import { Group } from '../group/group.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
@@ -60,7 +61,7 @@ export interface RegisterOptions {
  *
  *     const services = new ServiceDiscovery(zk, '/services')
  *     await using me = await services.register({ name: 'orders', address: '10.0.0.7', port: 8080 })
- *     for await (const instances of services.watch('orders', { signal })) { … }
+ *     for await (const instances of services.watchInstances('orders', { signal })) { … }
  */
 export class ServiceDiscovery {
   /** The path passed to the constructor: the parent of the services. */
@@ -108,22 +109,27 @@ export class ServiceDiscovery {
     })
   }
 
-  /** The instances of a service, sorted by id; none if the service is not known. See `Group.list`. */
+  /** The instances of a service, sorted by id; none if the service is not known. See `Group.members`. */
   async instances(name: string, options: CallOptions = {}): Promise<ServiceInstance[]> {
     checkCall('instances', options)
     const folder = this.#folder(name)
     return this.#read(folder, await listMembers(folder, options, this.#readings.notice))
   }
 
-  /** The instances of a service, now and whenever they change, until the signal aborts. It makes the same promises as `Group.members`. */
-  async *watch(
-    name: string,
-    options: Pick<CallOptions, 'signal'> = {},
-  ): AsyncGenerator<readonly ServiceInstance[], void, undefined> {
-    checkCall('watch', options)
-    const folder = this.#folder(name)
-    for await (const members of followMembers(folder, options.signal, this.#readings.notice))
-      yield this.#read(folder, members)
+  /** The instances of a service, now and whenever they change, until the signal aborts. It makes the same promises as `Group.watchMembers`. */
+  watchInstances(name: string, options: Pick<CallOptions, 'signal'> = {}): WatchIterator<readonly ServiceInstance[]> {
+    return watchValues(options, (signal) => {
+      checkCall('watchInstances', options)
+      const folder = this.#folder(name)
+      const members = new FreshValues(new WatchedMembers(folder, signal, this.#readings.notice), signal)
+      return {
+        next: async () => this.#read(folder, await members.next()),
+        get isStale() {
+          return members.isStale
+        },
+        stop: () => members.stop(),
+      }
+    })
   }
 
   #folder(name: string): MembersFolder {
@@ -193,7 +199,7 @@ function readingOf({ text, error }: Member): Reading {
   }
 }
 
-/** An instance that is registered, until `leave`. */
+/** An instance that is registered, until `release`. */
 export class Registration implements AsyncDisposable {
   readonly #membership: Membership
 
@@ -222,9 +228,9 @@ export class Registration implements AsyncDisposable {
     return this.#membership.signal
   }
 
-  /** See `Membership.states`. */
-  states(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<MembershipState, void, undefined> {
-    return this.#membership.states(options)
+  /** See `Membership.watchState`. */
+  watchState(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<MembershipState> {
+    return this.#membership.watchState(options)
   }
 
   /** Changes the given fields, and leaves the others. It settles as `Membership.update` does. */
@@ -244,14 +250,14 @@ export class Registration implements AsyncDisposable {
     return { path, state }
   }
 
-  /** Ends the registration: see `Membership.leave`. */
-  async leave(): Promise<void> {
-    await this.#membership.leave()
+  /** Ends the registration: see `Membership.release`. */
+  async release(): Promise<void> {
+    await this.#membership.release()
   }
 
-  /** Like `leave`. */
+  /** Like `release`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.leave()
+    await this.release()
   }
 }
 

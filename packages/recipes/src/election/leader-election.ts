@@ -1,13 +1,13 @@
-import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from '../held/acquirable.ts'
 import { acquireOptions, checkCall, checkRecipe } from '../held/checks.ts'
 import { copyOf } from '../kernel/checks.ts'
 import { QueueLock, plainHold } from '../held/queue-lock.ts'
 import { type Held, unlessLate } from '../held/held.ts'
-import { LeaderObserver, type LeaderView } from './leader-observer.ts'
+import { WatchedLeader } from './watched-leader.ts'
 import { firstOf } from './observe.ts'
 import { undefinedIfAborted, within } from '../kernel/limit.ts'
-import { newestValues } from '../kernel/newest-values.ts'
+import { FreshValues, watchValues } from '../kernel/watch-values.ts'
 import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { candidate } from '../queue/roles.ts'
 import type { HoldOptions } from '../lease/hold-options.ts'
@@ -22,11 +22,6 @@ export interface LeaderElectionOptions extends HoldOptions {
    */
   acl?: readonly ACL[] | undefined
 }
-
-/** The hold of the candidate that was elected. */
-export type Leadership = Held
-/** The candidate that leads. */
-export type Leader = ContenderInfo
 
 /**
  * An election: the oldest candidate of a path leads. Its znodes are those of Curator's LeaderLatch.
@@ -50,7 +45,7 @@ export class LeaderElection {
   }
 
   /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */
-  async campaign(options: AcquireOptions = {}): Promise<Leadership> {
+  async campaign(options: AcquireOptions = {}): Promise<Held> {
     checkCall('campaign', options, acquireOptions)
     return await this.#queueLock.acquire(options)
   }
@@ -62,7 +57,7 @@ export class LeaderElection {
    * and the client becomes a candidate again when the body has ended. If the body throws, the error is thrown when the candidate
    * has resigned, at most a session timeout later.
    */
-  async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
+  async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Held, void, undefined> {
     checkCall('terms', options, ['signal', 'onQueued', 'onSuspended', 'onResumed'])
     while (!options.signal?.aborted) {
       const leadership = await this.campaign(options).catch(undefinedIfAborted(options.signal))
@@ -76,27 +71,27 @@ export class LeaderElection {
   }
 
   /** The candidate that leads now; undefined if there is none. */
-  async leader(options: CallOptions = {}): Promise<Leader | undefined> {
+  async leader(options: CallOptions = {}): Promise<ContenderInfo | undefined> {
     checkCall('leader', options)
     return await within(this.#queue, 'leader', options, (limited) => firstOf(this.#queue, limited))
   }
 
   /** All candidates, oldest first: the first one leads. */
-  async candidates(options: CallOptions = {}): Promise<Leader[]> {
-    checkCall('candidates', options)
-    return await within(this.#queue, 'candidates', options, (limited) => this.#queue.contenders(limited))
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
   }
 
   /**
-   * Yields which candidate leads, now and after each change, until the signal aborts. When this client loses its server, the last
-   * leader is yielded again with `isStale`, and once more when it is confirmed or another candidate leads. Leave the loop, or
-   * call `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until another
-   * candidate leads.
+   * Which candidate leads, now and after each change, until the signal aborts; undefined while none does. When this client loses its
+   * server, the last leader is yielded again, and `isStale` of the iterator is true: another candidate may lead by now. It is yielded
+   * once more when it is confirmed. Leave the loop, or call `return()`: both remove the watch from the server. The watch of an
+   * iterator that is dropped stays until another candidate leads.
    */
-  async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<LeaderView, void, undefined> {
-    checkCall('leaders', options, ['signal'])
-    const { signal } = options
-    if (signal?.aborted) return
-    yield* newestValues(new LeaderObserver(this.#queue, signal), signal)
+  watchLeader(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<ContenderInfo | undefined> {
+    return watchValues(options, (signal) => {
+      checkCall('watchLeader', options, ['signal'])
+      return new FreshValues(new WatchedLeader(this.#queue, signal), signal)
+    })
   }
 }

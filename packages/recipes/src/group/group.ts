@@ -1,9 +1,10 @@
-import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './checks.ts'
 import { listMembers, type Member } from './member.ts'
 import { Membership } from './membership.ts'
-import { followMembers } from './watched-members.ts'
+import { FreshValues, watchValues } from '../kernel/watch-values.ts'
+import { WatchedMembers } from './watched-members.ts'
 
 /** The nodes of the members. */
 export interface GroupOptions {
@@ -38,7 +39,7 @@ export interface JoinOptions {
  *
  *     const group = new Group(zk, '/workers')
  *     await using me = await group.join({ name: 'host-1', data: 'host-1:8080' })
- *     for await (const members of group.members({ signal })) { … }
+ *     for await (const members of group.watchMembers({ signal })) { … }
  *
  * The path and what is missing above it are created as containers. Servers delete them when the group is empty again.
  */
@@ -74,8 +75,8 @@ export class Group {
   }
 
   /** The members, sorted by name. A member that leaves during the reads is left out. */
-  async list(options: CallOptions = {}): Promise<Member[]> {
-    checkCall('list', options)
+  async members(options: CallOptions = {}): Promise<Member[]> {
+    checkCall('members', options)
     return await listMembers({ zk: this.#zk, path: this.path }, options)
   }
 
@@ -87,12 +88,15 @@ export class Group {
    * time or later. The data of two members may be from different times. Changes that happen while the loop works on one list are
    * combined.
    *
-   * While members come and go again faster than they can be read, in two round trips, nothing is yielded.
+   * While members come and go again faster than they can be read, in two round trips, nothing is yielded. When this client loses its
+   * server, the last list is yielded again, and `isStale` of the iterator is true; once more when it is confirmed.
    *
-   * Leave the loop, or abort: both remove the watches from the server. The watches of a generator that is dropped stay until they fire.
+   * Leave the loop, or abort: both remove the watches from the server. The watches of an iterator that is dropped stay until they fire.
    */
-  async *members(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<readonly Member[], void, undefined> {
-    checkCall('members', options)
-    yield* followMembers({ zk: this.#zk, path: this.path }, options.signal)
+  watchMembers(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<readonly Member[]> {
+    return watchValues(options, (signal) => {
+      checkCall('watchMembers', options)
+      return new FreshValues(new WatchedMembers({ zk: this.#zk, path: this.path }, signal), signal)
+    })
   }
 }

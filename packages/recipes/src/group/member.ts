@@ -61,14 +61,14 @@ export interface MembersFolder {
   readonly path: string
 }
 
-/** See `Group.list`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
+/** See `Group.members`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
 export async function listMembers(
   folder: MembersFolder,
   options: CallOptions,
   read: (member: Member) => void = () => {},
 ): Promise<Member[]> {
   const { zk, path } = folder
-  return await within(folder, 'list', options, async (limited) => {
+  return await within(folder, 'members', options, async (limited) => {
     const listing = (asking: CallOptions) => retry(zk, () => zk.getChildren(path, asking), limited.signal)
     const names = (await ifMissing(listing, limited, undefined))?.children ?? []
     const members = await callEach(names.sort(), async (name) => {

@@ -1,8 +1,9 @@
 // The state of a membership, and who follows it.
 import type { Session, Stat, ZooKeeper } from '@zk/client'
 import { inJson } from '@zk/client/internal'
-import { undefinedIfAborted, withLimit } from '../kernel/limit.ts'
+import { withLimit } from '../kernel/limit.ts'
 import { Deferred, unawaited } from '../kernel/promises.ts'
+import type { Values } from '../kernel/watch-values.ts'
 import { reportMember } from './diagnostics.ts'
 import type { MembershipLostError } from './errors.ts'
 
@@ -82,19 +83,25 @@ export class MembershipStates {
     return true
   }
 
-  /** See `Membership.states`. */
-  async *follow(signal: AbortSignal | undefined): AsyncGenerator<MembershipState, void, undefined> {
+  /** See `Membership.watchState`. */
+  watch(signal: AbortSignal): Values<MembershipState> {
     let last: MembershipState | undefined
-    while (!signal?.aborted) {
-      if (this.#current === last) await this.#changes(signal).catch(undefinedIfAborted(signal))
-      if (this.#current === last) continue
-      last = this.#current
-      yield last
-      if (last.name === 'ended') return
+    return {
+      next: async () => {
+        while (this.#current === last) await this.#changes(signal)
+        last = this.#current
+        return last
+      },
+      // The state is this client's own.
+      isStale: false,
+      get isOver() {
+        return last?.name === 'ended'
+      },
+      stop: () => {},
     }
   }
 
-  async #changes(signal: AbortSignal | undefined): Promise<void> {
+  async #changes(signal: AbortSignal): Promise<void> {
     const changing = new Deferred()
     this.#observers.add(changing.resolve)
     try {

@@ -1,9 +1,10 @@
 // One membership: an ephemeral node that is created again whenever it is gone, until the member leaves.
-import type { ACL, CallOptions, Session } from '@zk/client'
+import type { ACL, CallOptions, Session, WatchIterator } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { serverTimeout, withLimit } from '../kernel/limit.ts'
 import { unawaited } from '../kernel/promises.ts'
 import { inEachSession } from '../kernel/sessions.ts'
+import { watchValues } from '../kernel/watch-values.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { MembershipLostError, type MembershipLossReason, NameTakenError } from './errors.ts'
 import type { MembersFolder } from './member.ts'
@@ -29,7 +30,7 @@ export interface MembershipOptions {
 }
 
 /**
- * A membership of a group, from `join` until `leave`: its node is created again after every expired session, and when another
+ * A membership of a group, from `join` until `release`: its node is created again after every expired session, and when another
  * client has deleted it.
  */
 export class Membership implements AsyncDisposable {
@@ -72,9 +73,11 @@ export class Membership implements AsyncDisposable {
   }
 
   /** The current state, and then each new one. The last one is `ended`. A slow loop misses states in between, but gets the last one. */
-  async *states(options: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<MembershipState, void, undefined> {
-    checkCall('states', options)
-    yield* this.#member.states.follow(options.signal)
+  watchState(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<MembershipState> {
+    return watchValues(options, (signal) => {
+      checkCall('watchState', options)
+      return this.#member.states.watch(signal)
+    })
   }
 
   /**
@@ -118,9 +121,9 @@ export class Membership implements AsyncDisposable {
    * A client that has given up its session without an answer from any server considers it over. Then the ensemble may show the
    * node until the session expires there, a session timeout later at most.
    */
-  async leave(): Promise<void> {
+  async release(): Promise<void> {
     this.#end('Left')
-    const timeout = serverTimeout('leave', this.path, this.#keeper.session.timeout)
+    const timeout = serverTimeout('release', this.path, this.#keeper.session.timeout)
     await withLimit(this.#member.folder.zk.runtime, { timeout }, (limit) => limit.during(this.#keeper.remove()))
   }
 
@@ -130,9 +133,9 @@ export class Membership implements AsyncDisposable {
     return { name, path, state }
   }
 
-  /** Like `leave`. */
+  /** Like `release`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.leave()
+    await this.release()
   }
 
   /** @internal Resolves when the member is present for the first time. If it rejects, nothing is left behind. */

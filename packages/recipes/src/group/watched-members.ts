@@ -1,12 +1,11 @@
 // The members of a group, kept up to date by one-shot watches: one on the list, and one on the data of each member. A change
 // costs only the reads that it makes necessary.
-import type { CallOptions, Session, Watched } from '@zk/client'
+import type { CallOptions, Session, Watched, ZooKeeper } from '@zk/client'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry } from '../kernel/retry.ts'
 import { inEachSession } from '../kernel/sessions.ts'
-import { withLimit } from '../kernel/limit.ts'
-import { newestValues } from '../kernel/newest-values.ts'
+import type { Source } from '../kernel/watch-values.ts'
 import { type Member, type MembersFolder, watchMember } from './member.ts'
 import { Deferred, unwatch } from '../kernel/promises.ts'
 
@@ -28,18 +27,9 @@ interface ReadMember extends Read {
   readonly member: Member
 }
 
-/** See `Group.members`. `read` is called with each member as soon as it is read, so its work is spread over the reads. */
-export function followMembers(
-  folder: MembersFolder,
-  signal: AbortSignal | undefined,
-  read: (member: Member) => void = () => {},
-): AsyncGenerator<readonly Member[], void, undefined> {
-  return newestValues(new WatchedMembers(folder, signal, read), signal)
-}
-
-class WatchedMembers {
+export class WatchedMembers implements Source<readonly Member[]> {
   readonly #folder: MembersFolder
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: AbortSignal
   readonly #read: (member: Member) => void
   /** The session in which all was read. undefined before the first read, and after the last. */
   #session: Session | undefined
@@ -47,43 +37,22 @@ class WatchedMembers {
   readonly #members = new Map<string, ReadMember>()
   /** Whether something may have changed since the last pass began. */
   #mayHaveChanged = true
-  #wake = () => {}
-  #last: readonly Member[] | undefined
+  #waking = new Deferred()
   #isStopped = false
 
-  constructor(folder: MembersFolder, signal: AbortSignal | undefined, read: (member: Member) => void) {
+  /** `read` is called with each member as soon as it is read, so its work is spread over the reads. */
+  constructor(folder: MembersFolder, signal: AbortSignal, read: (member: Member) => void = () => {}) {
     this.#folder = folder
     this.#signal = signal
     this.#read = read
   }
 
-  /** The members, sorted by name: at once at the first call, then whenever they differ from the last result. */
-  async next(): Promise<readonly Member[]> {
-    for (;;) {
-      await this.#changed()
-      const members = await this.#readAll()
-      if (this.#last !== undefined && areSame(members, this.#last)) continue
-      this.#last = members
-      return members
-    }
+  get zk(): ZooKeeper {
+    return this.#folder.zk
   }
 
-  /** Removes the watches, in the background: leaving does not wait for a silent server. */
-  stop(): void {
-    this.#isStopped = true
-    this.#forget()
-  }
-
-  async #changed(): Promise<void> {
-    const waking = new Deferred()
-    this.#wake = waking.resolve
-    if (this.#mayHaveChanged) return
-    await withLimit(this.#folder.zk.runtime, { signals: [this.#signal] }, (limit) => limit.during(waking.promise))
-  }
-
-  /** Repeats passes until one is whole. Continues in the next session. */
-  async #readAll(): Promise<readonly Member[]> {
-    const { zk } = this.#folder
+  /** The members, sorted by name. Repeats passes until one is whole. Continues in the next session. */
+  async read(): Promise<readonly Member[]> {
     const signal = this.#signal
     const readWhole = async (session: Session) => {
       if (session !== this.#session) await this.#begin(session)
@@ -93,8 +62,28 @@ class WatchedMembers {
         isWhole = await this.#pass({ session, signal })
       } while (!isWhole)
     }
-    await inEachSession(zk, readWhole, { signal })
+    await inEachSession(this.zk, readWhole, { signal })
     return this.#list!.names.map((name) => this.#members.get(name)!.member)
+  }
+
+  async changed(): Promise<void> {
+    this.#waking = new Deferred()
+    if (!this.#mayHaveChanged) await this.#waking.promise
+  }
+
+  /** Servers answer the next list only after they have set the watches again, and sent the events of what has changed. */
+  lost(): void {
+    if (this.#list !== undefined) this.#list.isOld = true
+  }
+
+  isSame(some: readonly Member[], others: readonly Member[]): boolean {
+    return areSame(some, others)
+  }
+
+  /** Removes the watches, in the background: leaving does not wait for a silent server. */
+  stop(): void {
+    this.#isStopped = true
+    this.#forget()
   }
 
   /**
@@ -173,7 +162,7 @@ class WatchedMembers {
     void read.watch?.changed.then(() => {
       read.isOld = true
       this.#mayHaveChanged = true
-      this.#wake()
+      this.#waking.resolve()
     })
     return read
   }

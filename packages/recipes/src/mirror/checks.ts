@@ -3,10 +3,10 @@ import { type CallOptions, validatePath } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
 import { checkClient, checkLimits } from '../kernel/checks.ts'
 
-const openOptions = ['depth', 'filter', 'maxNodes', 'maxBytes', 'signal']
+const mirrorOptions = ['depth', 'filter', 'maxNodes', 'maxBytes']
 const syncedOptions = ['timeout', 'signal']
 
-interface AnyOptions extends Pick<CallOptions, 'signal'> {
+interface AnyOptions {
   readonly depth?: number | undefined
   readonly filter?: unknown
   readonly maxNodes?: number | undefined
@@ -16,8 +16,7 @@ interface AnyOptions extends Pick<CallOptions, 'signal'> {
 export function checkMirror(zk: unknown, path: string, options: AnyOptions): void {
   checkClient(zk)
   validatePath(path)
-  checkKeys('Mirror.open', options, openOptions, '{ depth: 1 }')
-  checkLimits(options)
+  checkKeys('new Mirror', options, mirrorOptions, '{ depth: 1 }')
   const { depth, filter, maxNodes, maxBytes } = options
   checkNumber('depth', depth, 0, 'a number of levels')
   checkNumber('maxNodes', maxNodes, 1, 'a number of nodes')
@@ -25,6 +24,11 @@ export function checkMirror(zk: unknown, path: string, options: AnyOptions): voi
   if (filter !== undefined && typeof filter !== 'function') {
     throw new TypeError("filter must be a function: { filter: (path) => !path.endsWith('.tmp') }")
   }
+}
+
+export function checkOpen(options: Pick<CallOptions, 'signal'>): void {
+  checkKeys('open', options, ['signal'], '{ signal }')
+  checkLimits(options)
 }
 
 export function checkSynced(options: Pick<CallOptions, 'timeout' | 'signal'>): void {

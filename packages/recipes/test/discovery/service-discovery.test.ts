@@ -66,7 +66,7 @@ describe('ServiceDiscovery', () => {
     expect(scene.ensemble.nodes.get(me.path)!.stat.ephemeralOwner).toBe(zk.session.id)
     await scene.done(me.update({ enabled: false }))
     expect(stored(scene, me.path)).toMatchObject({ enabled: false })
-    await scene.done(me.leave())
+    await scene.done(me.release())
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -168,19 +168,20 @@ describe('ServiceDiscovery', () => {
     expect(told.map((error) => KeeperError.is(error, 'NoAuth'))).toEqual([true])
   })
 
-  test('ServiceDiscovery.watch yields the instances, now and whenever they change', async () => {
+  test('ServiceDiscovery.watchInstances yields the instances, now and whenever they change', async () => {
     const { scene, zk, other } = await prepared()
     const seen: (readonly ServiceInstance[])[] = []
     const stopping = new AbortController()
     const watching = outcome(
       (async () => {
-        for await (const instances of new ServiceDiscovery(zk, PATH).watch('orders', stopping)) seen.push(instances)
+        for await (const instances of new ServiceDiscovery(zk, PATH).watchInstances('orders', stopping))
+          seen.push(instances)
       })(),
     )
     await scene.world.settle()
     const me = await scene.done(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'one', port: 1 }))
     await scene.done(me.update({ port: 2, enabled: false }))
-    await scene.done(me.leave())
+    await scene.done(me.release())
     stopping.abort()
     await scene.world.settle()
     expect(seen.map((instances) => instances.map(({ id, port, enabled }) => ({ id, port, enabled })))).toEqual([
@@ -294,7 +295,7 @@ describe('Registration.update', () => {
     for (let ms = 0; registering.status === 'pending' && ms < RECONNECTED; ms++) await scene.world.advance(1)
     const me = registering.value
     expect(me.instance.port).toBe(1)
-    outcome(me.leave())
+    outcome(me.release())
     await scene.world.settle()
     expect(me.instance.port).toBe(1)
   })

@@ -2,7 +2,7 @@
 // no node blocks the others.
 import { ErrorCode, type ErrorName } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, LeaderElection, type Held, type ZooKeeper } from '../../src/index.ts'
 import { Candidate, candidates, leaders } from '../support/candidate.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -88,10 +88,10 @@ describe('LeaderElection.campaign', () => {
       for (const code of codes) {
         const scene = new Scene()
         const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-        let leading: Leadership | undefined
+        let leading: Held | undefined
         if (op !== 'createContainer') leading = await scene.done(new LeaderElection(leader, PATH).campaign())
         scene.ensemble.faults.fail({ op, code, session: zk.session.id })
-        const campaign: Outcome<Leadership> = outcome(new LeaderElection(zk, PATH).campaign())
+        const campaign: Outcome<Held> = outcome(new LeaderElection(zk, PATH).campaign())
         await scene.world.advance(TURN)
         await scene.done(leading?.release() ?? Promise.resolve())
         await scene.world.advance(TURN)

@@ -1,6 +1,6 @@
 // Elections (catalogue E): terms in time, when leaders are cut off, stand still, or servers go.
 import { describe, expect, test } from 'vitest'
-import { LeaderElection, type Leadership, type ZooKeeper } from '../../src/index.ts'
+import { LeaderElection, type Held, type ZooKeeper } from '../../src/index.ts'
 import { type Candidate, candidates, leaders } from '../support/candidate.ts'
 import { SeededRandom } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
@@ -95,7 +95,7 @@ describe('LeaderElection.terms', () => {
   test('LeaderElection.terms whose process stood still for two session timeouts leads no more at its next step (E12)', async () => {
     const scene = new Scene()
     const all = await candidates(scene, PATH, 1)
-    const [term] = all[0]!.terms as [Leadership]
+    const [term] = all[0]!.terms as [Held]
     const { timeout } = all[0]!.zk.session
     await scene.world.advance(1_000)
     expect(term.isHeld()).toBe(true)
@@ -143,7 +143,7 @@ describe('LeaderElection.terms', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const counted = async (count: number) => {
-      const terms: Leadership[] = []
+      const terms: Held[] = []
       for (let each = 0; each < count; each++)
         terms.push(await scene.done(new LeaderElection(zk, `${PATH}-${each}`).campaign()))
       await scene.world.advance(zk.session.timeout)

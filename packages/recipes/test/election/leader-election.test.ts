@@ -1,6 +1,6 @@
 // Elections (catalogue E): standing, leading, resigning.
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, LeaderElection, type Held, type ZooKeeper } from '../../src/index.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { fail, type Fault, ignore, loseReply, loseRequest } from '../support/faults.ts'
@@ -14,7 +14,7 @@ class Candidate {
   readonly zk: ZooKeeper
   readonly election: LeaderElection
   readonly stopping = new AbortController()
-  readonly terms: Leadership[] = []
+  readonly terms: Held[] = []
   readonly standing: Outcome<void>
   #endTerm = () => {}
 
@@ -67,7 +67,7 @@ const met: readonly [name: string, fault: Fault][] = [
 describe('LeaderElection.campaign', () => {
   test('LeaderElection.campaign elects the one that stands longest, and the next when it resigns', async () => {
     const scene = new Scene()
-    const campaigns: Outcome<Leadership>[] = []
+    const campaigns: Outcome<Held>[] = []
     for (const zk of await scene.clients(3)) campaigns.push(await scene.start(new LeaderElection(zk, PATH).campaign()))
     for (let leader = 0; leader < 3; leader++) {
       expect(campaigns.map(({ status }) => status === 'fulfilled')).toEqual([0, 1, 2].map((each) => each <= leader))
@@ -241,7 +241,7 @@ describe('LeaderElection.terms', () => {
   test('LeaderElection.terms resigns when its body breaks out (E08)', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    let term: Leadership | undefined
+    let term: Held | undefined
     const standing = outcome(
       (async () => {
         for await (const leadership of new LeaderElection(zk, PATH).terms()) {
@@ -350,11 +350,11 @@ describe('LeaderElection.leader', () => {
     expect((await scene.done(observer.leader()))?.sessionId).toBe(all[1]!.zk.session.id)
   })
 
-  test('LeaderElection.candidates lists all candidates, the leader first', async () => {
+  test('LeaderElection.contenders lists all candidates, the leader first', async () => {
     const scene = new Scene()
     const observer = new LeaderElection(await scene.client(), PATH)
     await candidates(scene, 3)
-    const labels = (await scene.done(observer.candidates())).map(({ label, position }) => [label, position])
+    const labels = (await scene.done(observer.contenders())).map(({ label, position }) => [label, position])
     expect(labels).toEqual([
       ['host-0', 0],
       ['host-1', 1],

@@ -1,7 +1,7 @@
 // E13: following the leader.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, LeaderElection, type Held, type ZooKeeper } from '../../src/index.ts'
 import { countedTo, LAST } from '../support/counters.ts'
 import { atEveryFrame, atEveryMoment } from '../support/everywhere.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
@@ -28,14 +28,15 @@ class Observer {
   }
 
   async #watch(election: LeaderElection): Promise<void> {
-    for await (const { leader, isStale } of election.leaders({ signal: this.stopping.signal })) {
-      this.seen.push(isStale ? `${leader?.label}, stale` : leader?.label)
+    const leaders = election.watchLeader({ signal: this.stopping.signal })
+    for await (const leader of leaders) {
+      this.seen.push(leaders.isStale ? `${leader?.label}, stale` : leader?.label)
       await this.free
     }
   }
 }
 
-async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome<Leadership>> {
+async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome<Held>> {
   return await scene.start(new LeaderElection(zk, PATH, { data }).campaign())
 }
 
@@ -51,8 +52,8 @@ async function lookingWhoComesNext() {
   return { scene, zk, observer }
 }
 
-describe('LeaderElection.leaders', () => {
-  test('LeaderElection.leaders yields the leader, every change, and undefined without candidates (E13)', async () => {
+describe('LeaderElection.watchLeader', () => {
+  test('LeaderElection.watchLeader yields the leader, every change, and undefined without candidates (E13)', async () => {
     const scene = new Scene()
     const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const observer = new Observer(zk)
@@ -68,30 +69,30 @@ describe('LeaderElection.leaders', () => {
     expect(observer.watching.status).toBe('pending')
   })
 
-  test('LeaderElection.leaders that is dropped between two leaders leaves nothing at its signal', async () => {
+  test('LeaderElection.watchLeader that is dropped between two leaders leaves nothing at its signal', async () => {
     const scene = new Scene()
     const [zk] = (await scene.clients(1)) as [ZooKeeper]
     const { signal } = new AbortController()
     const listening = () => getEventListeners(signal, 'abort').length
-    const leaders = new LeaderElection(zk, PATH).leaders({ signal })
-    expect(await scene.done(leaders.next())).toEqual({ value: { leader: undefined, isStale: false }, done: false })
+    const leaders = new LeaderElection(zk, PATH).watchLeader({ signal })
+    expect(await scene.done(leaders.next())).toEqual({ value: undefined, done: false })
     expect(listening()).toBe(0)
     outcome(leaders.next())
     await scene.world.settle()
     expect(listening()).toBe(1)
   })
 
-  test('LeaderElection.leaders ends where its signal aborts between two leaders', async () => {
+  test('LeaderElection.watchLeader ends where its signal aborts between two leaders', async () => {
     const scene = new Scene()
     const [zk] = (await scene.clients(1)) as [ZooKeeper]
     const stopping = new AbortController()
-    const leaders = new LeaderElection(zk, PATH).leaders(stopping)
+    const leaders = new LeaderElection(zk, PATH).watchLeader(stopping)
     await scene.done(leaders.next())
     stopping.abort()
     expect(await scene.done(leaders.next())).toEqual({ value: undefined, done: true })
   })
 
-  test('LeaderElection.leaders is woken by a change of the leader only, not by candidates that come and go', async () => {
+  test('LeaderElection.watchLeader is woken by a change of the leader only, not by candidates that come and go', async () => {
     const scene = new Scene()
     const [zk, ...others] = await scene.clients(6)
     await elect(scene, others[0]!, 'leader')
@@ -108,7 +109,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual(['leader'])
   })
 
-  test('LeaderElection.leaders yields the same leader once, whatever is written to its node', async () => {
+  test('LeaderElection.watchLeader yields the same leader once, whatever is written to its node', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const leadership = await elect(scene, one, 'one')
@@ -121,7 +122,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual(['one', undefined])
   })
 
-  test('LeaderElection.leaders goes on when the path is deleted and made again', async () => {
+  test('LeaderElection.watchLeader goes on when the path is deleted and made again', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await elect(scene, one, 'one')
@@ -134,7 +135,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual(['one', undefined, 'again'])
   })
 
-  test('LeaderElection.leaders ignores children that are no candidates', async () => {
+  test('LeaderElection.watchLeader ignores children that are no candidates', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     scene.ensemble.nodes.create(PATH)
@@ -146,7 +147,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual([undefined, 'one'])
   })
 
-  test('LeaderElection.leaders misses no change, whenever the leader goes while it looks (E13)', async () => {
+  test('LeaderElection.watchLeader misses no change, whenever the leader goes while it looks (E13)', async () => {
     await atEveryMoment(
       async (moment) => {
         const scene = new Scene()
@@ -164,7 +165,7 @@ describe('LeaderElection.leaders', () => {
     )
   })
 
-  test('LeaderElection.leaders misses no candidate of a path that is made while it looks (E13)', async () => {
+  test('LeaderElection.watchLeader misses no candidate of a path that is made while it looks (E13)', async () => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene()
       const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
@@ -194,7 +195,7 @@ describe('LeaderElection.leaders', () => {
   test.each([
     ['a cut connection', (scene: Scene, zk: ZooKeeper) => scene.cut(zk)],
     ['the end of its session', (scene: Scene, zk: ZooKeeper) => scene.expire(zk)],
-  ])('LeaderElection.leaders goes on after %s, wherever it strikes', async (_, strike) => {
+  ])('LeaderElection.watchLeader goes on after %s, wherever it strikes', async (_, strike) => {
     for (let frame = 1; frame < 20; frame++) {
       const scene = new Scene()
       const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
@@ -214,7 +215,7 @@ describe('LeaderElection.leaders', () => {
     }
   })
 
-  test('LeaderElection.leaders goes on after a partition that costs the session', async () => {
+  test('LeaderElection.watchLeader goes on after a partition that costs the session', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await elect(scene, one, 'one')
@@ -233,25 +234,28 @@ describe('LeaderElection.leaders', () => {
   test.each([
     ['while there is a leader', 'one'],
     ['without a leader', undefined],
-  ])('LeaderElection.leaders tells at once that it has no server, and when it has one again, %s', async (_, label) => {
-    const scene = new Scene()
-    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    if (label !== undefined) await elect(scene, one, label)
-    const observer = new Observer(zk)
-    await scene.world.settle()
-    scene.refuse()
-    scene.cut(zk)
-    await scene.world.settle()
-    expect(observer.seen).toEqual([label, `${label}, stale`])
-    scene.accept()
-    await scene.world.advance(5_000)
-    expect(observer.seen).toEqual([label, `${label}, stale`, label])
-    observer.stopping.abort()
-    await scene.world.settle()
-    expect(scene.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
-  })
+  ])(
+    'LeaderElection.watchLeader tells at once that it has no server, and when it has one again, %s',
+    async (_, label) => {
+      const scene = new Scene()
+      const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      if (label !== undefined) await elect(scene, one, label)
+      const observer = new Observer(zk)
+      await scene.world.settle()
+      scene.refuse()
+      scene.cut(zk)
+      await scene.world.settle()
+      expect(observer.seen).toEqual([label, `${label}, stale`])
+      scene.accept()
+      await scene.world.advance(5_000)
+      expect(observer.seen).toEqual([label, `${label}, stale`, label])
+      observer.stopping.abort()
+      await scene.world.settle()
+      expect(scene.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
+    },
+  )
 
-  test('LeaderElection.leaders tells that it has no server while it looks who comes next (E13)', async () => {
+  test('LeaderElection.watchLeader tells that it has no server while it looks who comes next (E13)', async () => {
     const { scene, zk, observer } = await lookingWhoComesNext()
     expect(observer.seen).toEqual(['one'])
     scene.refuse()
@@ -263,7 +267,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual(['one', 'one, stale', undefined])
   })
 
-  test('LeaderElection.leaders tells that it has no server, whenever the next connection is lost while its loop is busy', async () => {
+  test('LeaderElection.watchLeader tells that it has no server, whenever the next connection is lost while its loop is busy', async () => {
     let away = 0
     await atEveryFrame(async (frame) => {
       const { scene, zk, observer } = await lookingWhoComesNext()
@@ -297,7 +301,7 @@ describe('LeaderElection.leaders', () => {
     expect(away).toBeGreaterThan(2)
   })
 
-  test.each(['ThrottledOp', 'OperationTimeout'] as const)('LeaderElection.leaders outlasts %s', async (code) => {
+  test.each(['ThrottledOp', 'OperationTimeout'] as const)('LeaderElection.watchLeader outlasts %s', async (code) => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await elect(scene, one, 'one')
@@ -311,7 +315,7 @@ describe('LeaderElection.leaders', () => {
   test.each([
     ['while there is a leader', true],
     ['without a leader', false],
-  ])('LeaderElection.leaders ends when its signal aborts %s, and leaves no watch', async (_, hasLeader) => {
+  ])('LeaderElection.watchLeader ends when its signal aborts %s, and leaves no watch', async (_, hasLeader) => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const leading = hasLeader ? await elect(scene, one, 'one') : undefined
@@ -324,7 +328,7 @@ describe('LeaderElection.leaders', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('LeaderElection.leaders ends at every moment at which its signal aborts, and leaves no watch', async () => {
+  test('LeaderElection.watchLeader ends at every moment at which its signal aborts, and leaves no watch', async () => {
     const played = await atEveryMoment(
       async (moment) => {
         const scene = new Scene()
@@ -344,14 +348,14 @@ describe('LeaderElection.leaders', () => {
     expect(played).toBeGreaterThan(5)
   })
 
-  test('LeaderElection.leaders ends at once when its signal aborts while the server is silent', async () => {
+  test('LeaderElection.watchLeader ends at once when its signal aborts while the server is silent', async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new LeaderElection(other, PATH).campaign())
     const aborting = new AbortController()
     const watching = outcome(
       (async () => {
-        for await (const _ of new LeaderElection(zk, PATH).leaders({ signal: aborting.signal })) continue
+        for await (const _ of new LeaderElection(zk, PATH).watchLeader({ signal: aborting.signal })) continue
       })(),
     )
     await scene.world.settle()
@@ -361,7 +365,7 @@ describe('LeaderElection.leaders', () => {
     expect(watching.status).toBe('fulfilled')
   })
 
-  test('LeaderElection.leaders ends at once when its signal aborts while disconnected', async () => {
+  test('LeaderElection.watchLeader ends at once when its signal aborts while disconnected', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     scene.refuse()
@@ -377,13 +381,13 @@ describe('LeaderElection.leaders', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('LeaderElection.leaders left by break leaves no watch', async () => {
+  test('LeaderElection.watchLeader left by break leaves no watch', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const leading = await elect(scene, one, 'one')
     const first = outcome(
       (async () => {
-        for await (const { leader } of new LeaderElection(zk, PATH).leaders()) return leader?.label
+        for await (const leader of new LeaderElection(zk, PATH).watchLeader()) return leader?.label
         return 'none'
       })(),
     )
@@ -393,29 +397,29 @@ describe('LeaderElection.leaders', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('LeaderElection.leaders refuses a signal that is none', async () => {
+  test('LeaderElection.watchLeader refuses a signal that is none', async () => {
     const election = new LeaderElection(await new Scene().client(), PATH)
-    await expect(election.leaders({ signal: {} as AbortSignal }).next()).rejects.toThrow(TypeError)
+    await expect(election.watchLeader({ signal: {} as AbortSignal }).next()).rejects.toThrow(TypeError)
   })
 
   test.each(['NoNode', 'ConnectionLoss', 'SessionExpired'] as const)(
-    'LeaderElection.leaders ends when it is aborted with the %s of another call',
+    'LeaderElection.watchLeader ends when it is aborted with the %s of another call',
     async (code) => {
       const scene = new Scene()
       const zk = await scene.client()
       const controller = new AbortController()
-      const next = outcome(new LeaderElection(zk, PATH).leaders({ signal: controller.signal }).next())
+      const next = outcome(new LeaderElection(zk, PATH).watchLeader({ signal: controller.signal }).next())
       controller.abort(new KeeperError(code))
       await scene.world.settle()
       expect(next.value.done).toBe(true)
     },
   )
 
-  test('LeaderElection.leaders with the signal of a session ends with that', async () => {
+  test('LeaderElection.watchLeader with the signal of a session ends with that', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const { signal, id } = zk.session
-    const next = outcome(new LeaderElection(zk, PATH).leaders({ signal }).next())
+    const next = outcome(new LeaderElection(zk, PATH).watchLeader({ signal }).next())
     scene.ensemble.sessions.expire(id)
     await scene.world.advance(60_000)
     expect(next.value.done).toBe(true)
@@ -435,7 +439,7 @@ test('LeaderElection.leader at the end of the counter rejects when it is aborted
   expect(asking.error).toBe(controller.signal.reason)
 })
 
-test.each(['leader', 'candidates'] as const)(
+test.each(['leader', 'contenders'] as const)(
   'LeaderElection.%s that is aborted with the NoNode of another call rejects with it, wherever it strikes',
   async (method) => {
     const steps = await atEveryFrame(async (frame) => {

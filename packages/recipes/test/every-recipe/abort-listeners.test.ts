@@ -94,11 +94,11 @@ const uses: Record<string, (use: Use) => Promise<unknown>> = {
     }),
   'leaders, left': ({ zk, signal }) =>
     both(async (path) => {
-      for await (const _ of new LeaderElection(zk, path).leaders({ signal })) break
+      for await (const _ of new LeaderElection(zk, path).watchLeader({ signal })) break
     }),
   'leaders, aborted': async ({ scene, zk, signal, abort }) => {
     const watching = both(async (path) => {
-      for await (const _ of new LeaderElection(zk, path).leaders({ signal }));
+      for await (const _ of new LeaderElection(zk, path).watchLeader({ signal }));
     })
     await scene.world.advance(100)
     abort()
@@ -114,14 +114,14 @@ const uses: Record<string, (use: Use) => Promise<unknown>> = {
     })
     await both(async (path) => {
       let changes = 0
-      for await (const _ of new LeaderElection(zk, path).leaders({ signal })) if (++changes === 4) break
+      for await (const _ of new LeaderElection(zk, path).watchLeader({ signal })) if (++changes === 4) break
     })
     await leading
   },
   'contenders, leader and candidates': ({ zk, signal }) =>
     both(async (path) => {
       const election = new LeaderElection(zk, path)
-      await Promise.all([new Lock(zk, path).contenders({ signal }), election.leader({ signal }), election.candidates()])
+      await Promise.all([new Lock(zk, path).contenders({ signal }), election.leader({ signal }), election.contenders()])
     }),
   'detach while something is held': async ({ zk, signal }) => {
     const held = await both((path) => new Lock(zk, path).acquire({ signal }))

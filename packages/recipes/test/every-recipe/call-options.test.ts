@@ -44,8 +44,8 @@ const known: Partial<Record<CallName, string>> = {
   'LeaderElection.campaign': `timeout, ${waiting}`,
   'LeaderElection.terms': waiting,
   'LeaderElection.leader': looking,
-  'LeaderElection.candidates': looking,
-  'LeaderElection.leaders': 'signal',
+  'LeaderElection.contenders': looking,
+  'LeaderElection.watchLeader': 'signal',
 }
 
 describe.each(Object.entries(known) as [CallName, string][])('%s', (call, known) => {

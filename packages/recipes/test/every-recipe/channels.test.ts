@@ -448,7 +448,7 @@ describe('zk:request below the recipes', () => {
     ['tryAcquire on a new path', async (zk) => (await new Lock(zk, PATH).tryAcquire())!.release()],
     ['contenders of a new path', (zk) => new Lock(zk, PATH).contenders()],
     ['leader of a new path', (zk) => new LeaderElection(zk, PATH).leader()],
-    ['leaders of a new path', (zk) => new LeaderElection(zk, PATH).leaders().next()],
+    ['leaders of a new path', (zk) => new LeaderElection(zk, PATH).watchLeader().next()],
     ['campaign on a new path', async (zk) => (await new LeaderElection(zk, PATH).campaign()).release()],
     ['a hand-over', handOver],
     ['a downgrade', downgrade],

@@ -54,7 +54,7 @@ describe('A client that is closed', () => {
     'Lock.tryAcquire',
     'SharedLock.read.acquire',
     'LeaderElection.campaign',
-    'LeaderElection.leaders',
+    'LeaderElection.watchLeader',
   ])('%s that pauses before it calls again rejects at the close, and leaves no timer (L28)', async (name) => {
     const scene = new Scene()
     const zk = await scene.client({ advanced: { maxWaiting: 1 } })

@@ -143,14 +143,14 @@ describe('LeaderElection at the end of the counter', () => {
       const seen: (string | undefined)[] = []
       const watching = outcome(
         (async () => {
-          for await (const { leader } of observer.leaders({ signal: stopping.signal })) seen.push(leader?.label)
+          for await (const leader of observer.watchLeader({ signal: stopping.signal })) seen.push(leader?.label)
         })(),
       )
       await scene.world.settle()
       const hosts = ['host-0', 'host-1', 'host-2', 'host-3', 'host-4', 'host-5']
       for (const [index, campaign] of campaigns.entries()) {
         expect((await scene.done(observer.leader()))?.label).toBe(hosts[index])
-        expect((await scene.done(observer.candidates())).map(({ label }) => label)).toEqual(hosts.slice(index))
+        expect((await scene.done(observer.contenders())).map(({ label }) => label)).toEqual(hosts.slice(index))
         await scene.done(campaign.value.release())
       }
       expect(seen).toEqual([...hosts, undefined])

@@ -37,7 +37,7 @@ const shown: Record<string, unknown> = {}
 const live = new Set([
   ...Object.keys(everyRecipe),
   ...(
-    'BarrierEntry Connection Held Leadership Membership MirrorChanges MultiHeld ' +
+    'BarrierEntry Connection Held Membership MultiHeld OpenMirror ' +
     'WatchIterator Op ReadOp Registration SemaphoreHeld Session Watched WriteHeld ZooKeeper'
   ).split(' '),
 ])
@@ -118,7 +118,7 @@ describe('Everything public', () => {
     const multiLock = new recipes.MultiLock(zk, ['/m1', '/m2'])
     const multi = await done(multiLock.acquire())
     const election = new recipes.LeaderElection(zk, '/election', { data: 'd' })
-    const term = await done(election.campaign())
+    await done(election.campaign())
     const group = new recipes.Group(zk, '/group')
     const member = await done(group.join({ name: 'n', data: 'd' }))
     const taken = (await rejection(
@@ -127,8 +127,8 @@ describe('Everything public', () => {
     const discovery = new recipes.ServiceDiscovery(zk, '/services')
     const registration = await done(discovery.register({ name: 's', port: 1 }))
     const doubleBarrier = new recipes.DoubleBarrier(zk, '/double', { size: 1 })
-    const mirror = await done(recipes.Mirror.open(zk, '/a'))
-    const changes = mirror.changes()
+    const mirror = await done(new recipes.Mirror(zk, '/a').open())
+    const changes = mirror.watchChanges()
     const added = (await done(changes.next())).value as recipes.Added
     Object.assign(shown, {
       Lock: lock,
@@ -136,7 +136,6 @@ describe('Everything public', () => {
       LockTimeoutError: lockTimeout,
       Blocker: lockTimeout.blocker,
       ContenderInfo: contenders,
-      LeaderView: { leader: contenders[0], isStale: false },
       WouldDeadlockError: new WouldDeadlockError(PATH),
       QueuePlace: { position: 1, ahead: [PATH] },
       Suspension: { leaseRemaining: 1 },
@@ -149,11 +148,9 @@ describe('Everything public', () => {
       MultiLock: multiLock,
       MultiHeld: multi,
       LeaderElection: election,
-      Leadership: term,
-      Leader: await done(election.leader()),
       Group: group,
       Membership: member,
-      Member: await done(group.list()),
+      Member: await done(group.members()),
       NameTakenError: taken,
       NameOwner: taken.owner,
       ServiceDiscovery: discovery,
@@ -162,8 +159,7 @@ describe('Everything public', () => {
       UnreadableInstance: { path: '/services/s/x', error: exists },
       DoubleBarrier: doubleBarrier,
       BarrierEntry: await done(doubleBarrier.enter()),
-      Mirror: mirror,
-      MirrorChanges: changes,
+      OpenMirror: mirror,
       MirrorChange: added,
       Added: added,
       Changed: { ...added, type: 'Changed', old: added.node },
@@ -171,7 +167,7 @@ describe('Everything public', () => {
       Ready: { type: 'Ready' },
       MirroredNode: added.node,
       MirroredStat: mirror.get('/a')!.stat,
-      MirrorTooLargeError: await rejection(recipes.Mirror.open(zk, '/', { maxNodes: 1 })),
+      MirrorTooLargeError: await rejection(new recipes.Mirror(zk, '/', { maxNodes: 1 }).open()),
       RequestMessage: request,
     })
     // What is not yet shown in a state that says more.
@@ -181,7 +177,7 @@ describe('Everything public', () => {
     const states = [member.state, registration.state]
     await done(zk.delete(held.path))
     await done(other.close())
-    await done(member.leave())
+    await done(member.release())
     const detached = await done(zk.detach())
     const failed = await rejection(recipes.connect('zk9:2181', { runtime: scene.world, connectTimeout: 100 }))
     const { servers } = failed as client.ConnectError

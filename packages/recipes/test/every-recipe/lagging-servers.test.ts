@@ -77,8 +77,9 @@ async function followed() {
   const following = outcome(
     (async () => {
       const { signal } = stopping
-      for await (const { leader, isStale } of new LeaderElection(zk, PATH).leaders({ signal })) {
-        if (!isStale && leader?.label !== seen.at(-1)) seen.push(leader?.label)
+      const leaders = new LeaderElection(zk, PATH).watchLeader({ signal })
+      for await (const leader of leaders) {
+        if (!leaders.isStale && leader?.label !== seen.at(-1)) seen.push(leader?.label)
       }
     })(),
   )
@@ -149,7 +150,7 @@ describe('In the next session, at a server that lags', () => {
     expect([leaving.status, last.status]).toEqual(['fulfilled', 'fulfilled'])
   })
 
-  test('LeaderElection.leaders does not go back to an earlier leader', async () => {
+  test('LeaderElection.watchLeader does not go back to an earlier leader', async () => {
     const { scene, lagging, others, zk, seen, end } = await followed()
     await renewedAt({ scene, lagging, others }, zk, ['getChildren', 'getChildren2', 'sync'])
     await scene.world.advance(RECONNECTED)
@@ -160,7 +161,7 @@ describe('In the next session, at a server that lags', () => {
     await end()
   })
 
-  test('LeaderElection.leaders does not go back when its session ends with the reply to its sync', async () => {
+  test('LeaderElection.watchLeader does not go back when its session ends with the reply to its sync', async () => {
     const { scene, lagging, others, zk, segments, seen, end } = await followed()
     const { faults } = scene.ensemble
     const since = scene.since()

@@ -1,14 +1,7 @@
 // L35: locks at a server that has no quorum and serves reads only.
 import { connect, ConnectError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import {
-  KeeperError,
-  LeaderElection,
-  type LeaderView,
-  Lock,
-  LockTimeoutError,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { KeeperError, LeaderElection, Lock, LockTimeoutError, type ZooKeeper } from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
@@ -102,12 +95,13 @@ describe('At a read-only server', () => {
     expect(again.value.isHeld()).toBe(true)
   })
 
-  test('LeaderElection.leaders is stale, and is not when a server that takes writes has answered', async () => {
+  test('LeaderElection.watchLeader is stale, and is not when a server that takes writes has answered', async () => {
     const { scene, zk } = await readOnlyClient()
-    const seen: LeaderView[] = []
+    const seen: object[] = []
+    const leaders = new LeaderElection(zk, PATH).watchLeader()
     outcome(
       (async () => {
-        for await (const view of new LeaderElection(zk, PATH).leaders()) seen.push(view)
+        for await (const leader of leaders) seen.push({ leader, isStale: leaders.isStale })
       })(),
     )
     await scene.world.settle()

@@ -60,7 +60,7 @@ const calls: Readonly<Record<string, Call>> = {
   '`Semaphore.tryAcquire`': holding((zk) => new Semaphore(zk, PATH, { permits: 2 }).tryAcquire()),
   '`Group.join`': async (zk) => {
     const member = await new Group(zk, PATH).join()
-    return () => member.leave()
+    return () => member.release()
   },
   '`Counter.add`': async (zk) => void (await new Counter(zk, PATH).add(1n)),
   '`Barrier.set`': async (zk) => {
@@ -132,7 +132,7 @@ test.each([
     }
     make(PATH, depth)
     const zk = await scene.client()
-    const opening = Mirror.open(zk, PATH)
+    const opening = new Mirror(zk, PATH).open()
     expect(await scene.roundTrips(opening)).toBe(trips)
     await scene.done((await opening).close())
   },

@@ -13,22 +13,22 @@ async function serverWith(data: string): Promise<TestServer> {
   return server
 }
 
-test('Mirror and Group.members show the nodes of an ensemble that was set up anew, although their zxids are the same', async () => {
+test('Mirror and Group.watchMembers show the nodes of an ensemble that was set up anew, although their zxids are the same', async () => {
   await using before = await serverWith('old')
   await using after = await serverWith('new')
   await using zk = await connect(before.connectString, { sessionTimeout: 1_000 })
-  await using mirror = await Mirror.open(zk, '/settings')
+  await using mirror = await new Mirror(zk, '/settings').open()
   const told = new Map<string, string>()
   let whole = 0
   const following = (async () => {
-    for await (const change of mirror.changes()) {
+    for await (const change of mirror.watchChanges()) {
       if (change.type === 'Ready') whole++
       else if (change.type === 'Removed') told.delete(change.path)
       else told.set(change.path, change.node.text ?? '')
       if (whole === 2) return
     }
   })()
-  const lists = new Group(zk, '/workers').members()
+  const lists = new Group(zk, '/workers').watchMembers()
   const textsOf = async () => (await lists.next()).value?.map(({ text }) => text)
   expect(await textsOf()).toEqual(['old'])
   const { stat } = mirror.get('/settings/a')!

@@ -42,7 +42,7 @@ describe('Membership', () => {
       scene.ensemble.nodes.delete(me.path)
       await scene.world.settle()
       expect(nodes(scene)).toEqual([['host-1', 'one', zk.session.id]])
-      const leaving = outcome(me.leave())
+      const leaving = outcome(me.release())
       await scene.world.advance(RECONNECTED)
       expect([leaving.status, scene.leftovers()]).toEqual(['fulfilled', nothing])
     }
@@ -64,7 +64,7 @@ describe('Membership', () => {
     const [zk] = (await scene.clients(1)) as [ZooKeeper]
     const me = await scene.done(new Group(zk, PATH).join())
     fault(scene.ensemble.faults, { op: 'delete' })
-    const leaving = outcome(me.leave())
+    const leaving = outcome(me.release())
     await scene.world.advance(RECONNECTED)
     expect([leaving.status, scene.leftovers()]).toEqual(['fulfilled', nothing])
   })
@@ -79,7 +79,7 @@ describe('Membership', () => {
       await scene.world.settle()
       scene.refuse()
       scene.ensemble.faults.loseReply({ op: call === 'leave' ? 'delete' : 'setData', connection: 'reset' })
-      const calling = outcome(call === 'leave' ? me.leave() : me.update('two'))
+      const calling = outcome(call === 'leave' ? me.release() : me.update('two'))
       await scene.world.settle()
       if (call === 'update') scene.ensemble.nodes.delete(me.path)
       await scene.world.settle()
@@ -90,7 +90,7 @@ describe('Membership', () => {
       expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
       expect(since.ops().filter((op) => op === 'delete' || op === 'setData')).toEqual([])
       expect(calling.status).toBe(call === 'leave' ? 'fulfilled' : 'pending')
-      outcome(me.leave())
+      outcome(me.release())
     },
   )
 
@@ -104,7 +104,7 @@ describe('Membership', () => {
     scene.network.latency = () => 2
     const updating = outcome(me.update('two'))
     await scene.world.advance(1)
-    const leaving = outcome(me.leave())
+    const leaving = outcome(me.release())
     await scene.world.advance(RECONNECTED)
     expect([updating.status, leaving.status, next.status]).toEqual(['rejected', 'fulfilled', 'fulfilled'])
     expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
@@ -126,7 +126,7 @@ describe('Membership', () => {
     await scene.world.advance(1_100)
     expect(next.status).toBe('fulfilled')
     expect(update.status).toBe('rejected')
-    outcome(me.leave())
+    outcome(me.release())
     await scene.world.settle()
     expect(nodes(scene).map(([, , session]) => session)).toEqual([other.session.id])
   })
@@ -186,7 +186,7 @@ describe('Membership', () => {
       })
       await scene.world.advance(RECONNECTED)
       if (scene.world.isInterruptionDue) return false
-      if (joining.status === 'fulfilled') outcome(joining.value.leave())
+      if (joining.status === 'fulfilled') outcome(joining.value.release())
       await scene.world.advance(RECONNECTED)
       expect(nodes(scene)).toEqual([])
       if (hasClient) expect(scene.watches(zk)).toEqual([])
@@ -197,12 +197,12 @@ describe('Membership', () => {
     expect(played).toBeGreaterThan(10)
   })
 
-  test('Membership.leave leaves nothing, at whatever moment after an operator has deleted the node', async () => {
+  test('Membership.release leaves nothing, at whatever moment after an operator has deleted the node', async () => {
     const played = await atEveryMoment(async (moment) => {
       const scene = new Scene()
       const [zk] = (await scene.clients(1)) as [ZooKeeper]
       const me: Membership = await scene.done(new Group(zk, PATH).join({ name: 'host-1' }))
-      scene.world.interrupt(moment, () => outcome(me.leave()))
+      scene.world.interrupt(moment, () => outcome(me.release()))
       scene.ensemble.nodes.delete(me.path)
       await scene.world.settle()
       if (scene.world.isInterruptionDue) return false

@@ -26,7 +26,7 @@ class Observer {
   }
 
   async #watch(group: Group): Promise<void> {
-    for await (const members of group.members({ signal: this.stopping.signal })) {
+    for await (const members of group.watchMembers({ signal: this.stopping.signal })) {
       this.lists.push(members)
       this.seen.push(members.map(({ name, text }) => `${name}=${text}`))
     }
@@ -42,16 +42,16 @@ async function prepared() {
 const join = (scene: Scene, zk: ZooKeeper, name: string, data = '') =>
   scene.done(new Group(zk, PATH).join({ name, data }))
 
-describe('Group.members', () => {
-  test('Group.members yields the members now, and whenever one comes, goes or writes its data', async () => {
+describe('Group.watchMembers', () => {
+  test('Group.watchMembers yields the members now, and whenever one comes, goes or writes its data', async () => {
     const { scene, zk, one, other } = await prepared()
     const observer = new Observer(zk)
     await scene.world.settle()
     const first = await join(scene, one, 'one', '1')
     const second = await join(scene, other, 'other', '2')
     await scene.done(first.update('3'))
-    await scene.done(second.leave())
-    await scene.done(first.leave())
+    await scene.done(second.release())
+    await scene.done(first.release())
     expect(observer.seen).toEqual([[], ['one=1'], ['one=1', 'other=2'], ['one=3', 'other=2'], ['one=3'], []])
     const [member] = observer.lists[1]!
     const { stat } = scene.ensemble.nodes.get(PATH) ?? { stat: undefined }
@@ -59,7 +59,7 @@ describe('Group.members', () => {
     expect(stat?.pzxid).toBeGreaterThan(member!.czxid)
   })
 
-  test('Group.members yields a member that came again, also when it has the same data', async () => {
+  test('Group.watchMembers yields a member that came again, also when it has the same data', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
@@ -70,7 +70,7 @@ describe('Group.members', () => {
     expect(observer.lists.at(-1)![0]!.czxid).toBeGreaterThan(observer.lists[0]![0]!.czxid)
   })
 
-  test('Group.members reads only what has changed: a list and one member for one that joins, one member for an update', async () => {
+  test('Group.watchMembers reads only what has changed: a list and one member for one that joins, one member for an update', async () => {
     const { scene, zk, one, other } = await prepared()
     const first = await join(scene, one, 'one')
     for (const name of ['a', 'b', 'c']) await join(scene, other, name)
@@ -84,7 +84,7 @@ describe('Group.members', () => {
     expect(observer.last).toEqual(['a=', 'b=', 'c=', 'd=', 'one=1'])
   })
 
-  test('Group.members keeps one watch on the list and one on each member, and none when the loop is left', async () => {
+  test('Group.watchMembers keeps one watch on the list and one on each member, and none when the loop is left', async () => {
     const { scene, zk, one } = await prepared()
     for (const name of ['a', 'b']) await join(scene, one, name)
     const observer = new Observer(zk)
@@ -100,25 +100,25 @@ describe('Group.members', () => {
     expect([observer.watching.status, scene.watches(zk)]).toEqual(['fulfilled', []])
   })
 
-  test('Group.members removes its watches when the loop is left by break', async () => {
+  test('Group.watchMembers removes its watches when the loop is left by break', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'a')
     await scene.done(
       (async () => {
-        for await (const members of new Group(zk, PATH).members()) if (members.length > 0) break
+        for await (const members of new Group(zk, PATH).watchMembers()) if (members.length > 0) break
       })(),
     )
     await scene.world.settle()
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Group.members of a path that does not exist waits for it, and is empty again when the path is deleted', async () => {
+  test('Group.watchMembers of a path that does not exist waits for it, and is empty again when the path is deleted', async () => {
     const { scene, zk, one } = await prepared()
     const observer = new Observer(zk)
     await scene.world.settle()
     expect(scene.watches(zk)).toMatchObject([{ table: 'data', path: PATH }])
     const me = await join(scene, one, 'one', '1')
-    await scene.done(me.leave())
+    await scene.done(me.release())
     scene.ensemble.nodes.delete(PATH)
     await scene.world.settle()
     expect(observer.last).toEqual([])
@@ -129,7 +129,7 @@ describe('Group.members', () => {
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Group.members goes on over a lost connection and tells what was missed (G12)', async () => {
+  test('Group.watchMembers goes on over a lost connection and tells what was missed (G12)', async () => {
     const { scene, zk, one, other } = await prepared()
     const me = await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
@@ -144,7 +144,7 @@ describe('Group.members', () => {
     expect(observer.last).toEqual(['one=2', 'other='])
   })
 
-  test('Group.members goes on over an expired session, syncs before it reads, and tells what was missed once', async () => {
+  test('Group.watchMembers goes on over an expired session, syncs before it reads, and tells what was missed once', async () => {
     const { scene, zk, one } = await prepared()
     const me = await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
@@ -160,7 +160,7 @@ describe('Group.members', () => {
     expect(scene.watches(zk)).toHaveLength(2)
   })
 
-  test('Group.members yields nothing for a session that expires while nothing changes', async () => {
+  test('Group.watchMembers yields nothing for a session that expires while nothing changes', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
@@ -170,9 +170,9 @@ describe('Group.members', () => {
     expect(observer.seen).toEqual([['one=1']])
   })
 
-  test('Group.members makes one list of what happens while the loop works, and reads nothing meanwhile', async () => {
+  test('Group.watchMembers makes one list of what happens while the loop works, and reads nothing meanwhile', async () => {
     const { scene, zk, one, other } = await prepared()
-    const members = new Group(zk, PATH).members()
+    const members = new Group(zk, PATH).watchMembers()
     await scene.done(members.next())
     const since = scene.since()
     const me = await join(scene, one, 'one', '1')
@@ -186,12 +186,12 @@ describe('Group.members', () => {
     expect(next.status).toBe('pending')
   })
 
-  test('Group.members reads a member again that it may not read, whenever it lists the names', async () => {
+  test('Group.watchMembers reads a member again that it may not read, whenever it lists the names', async () => {
     const { scene, zk, one, other } = await prepared()
     await scene.done(one.addAuth('digest', 'one:secret'))
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
-    const members = new Group(zk, PATH).members()
+    const members = new Group(zk, PATH).watchMembers()
     const list = async () => (await scene.done(members.next())).value as Member[]
     const [before] = await list()
     // It is made again between two lists, so both have the name.
@@ -212,8 +212,11 @@ describe('Group.members', () => {
     // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
     const { session } = zk
     scene.ensemble.faults.fail({ op: 'exists', path: me.path, session: session.id, code: 'NoAuth', times: Infinity })
-    const members = new Group(zk, PATH).members()
-    const lists = [(await scene.done(members.next())).value as Member[], await scene.done(new Group(zk, PATH).list())]
+    const members = new Group(zk, PATH).watchMembers()
+    const lists = [
+      (await scene.done(members.next())).value as Member[],
+      await scene.done(new Group(zk, PATH).members()),
+    ]
     for (const list of lists) {
       const [open, secret] = list
       expect([open!.name, open!.text, secret!.name, secret!.text]).toEqual(['open', '1', 'secret', ''])
@@ -227,12 +230,12 @@ describe('Group.members', () => {
     const joining = outcome(new Group(zk, PATH).join({ name: 'secret', timeout: RECONNECTED }))
     await scene.world.settle()
     scene.ensemble.faults.clear()
-    await scene.done(me.leave())
+    await scene.done(me.release())
     await scene.world.advance(RECONNECTED)
     expect(joining.status).toBe('fulfilled')
   })
 
-  test('Group.members yields a member whose data may not be read, with the error and without data (G13)', async () => {
+  test('Group.watchMembers yields a member whose data may not be read, with the error and without data (G13)', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'open', '1')
     await scene.done(one.addAuth('digest', 'one:secret'))
@@ -253,11 +256,11 @@ describe('Group.members', () => {
         .map(({ path }) => path)
         .sort(),
     ).toEqual([PATH, `${PATH}/open`])
-    await scene.done(me.leave())
+    await scene.done(me.release())
     expect(observer.last).toEqual(['open=1'])
   })
 
-  test('Group.members sees that a member came again whose data may not be read, though servers send no event of its node', async () => {
+  test('Group.watchMembers sees that a member came again whose data may not be read, though servers send no event of its node', async () => {
     const { scene, zk, one } = await prepared()
     await scene.done(one.addAuth('digest', 'one:secret'))
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
@@ -270,7 +273,7 @@ describe('Group.members', () => {
     expect(observer.lists.at(-1)!.map(({ czxid }) => czxid)).toEqual([stat.czxid])
   })
 
-  test('Group.members rejects when the list may not be read, and when the client is closed', async () => {
+  test('Group.watchMembers rejects when the list may not be read, and when the client is closed', async () => {
     const { scene, zk, one } = await prepared()
     const observer = new Observer(one)
     await scene.world.settle()
@@ -283,17 +286,17 @@ describe('Group.members', () => {
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Group.members leaves no listener at its signal while the loop works', async () => {
+  test('Group.watchMembers leaves no listener at its signal while the loop works', async () => {
     const { scene, zk } = await prepared()
     const { signal } = new AbortController()
-    const members = new Group(zk, PATH).members({ signal })
+    const members = new Group(zk, PATH).watchMembers({ signal })
     await scene.done(members.next())
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   // Three at once: between a list and the reads of its members one comes, another one goes, and comes again.
   test.each([1, 3])(
-    'Group.members: every list is one that the group had, whenever members come and go while it reads, %i at once (G11)',
+    'Group.watchMembers: every list is one that the group had, whenever members come and go while it reads, %i at once (G11)',
     async (burst) => {
       const played = await atEveryMoment(
         async (moment) => {
@@ -340,7 +343,7 @@ describe('Group.members', () => {
     },
   )
 
-  test('Group.members leaves no watch, whenever its signal aborts', async () => {
+  test('Group.watchMembers leaves no watch, whenever its signal aborts', async () => {
     await atEveryMoment(async (moment) => {
       const { scene, zk, one } = await prepared()
       for (const name of ['a', 'b']) await join(scene, one, name)
@@ -354,13 +357,13 @@ describe('Group.members', () => {
   })
 })
 
-describe('Group.list', () => {
-  test('Group.list resolves with the members, sorted by name, and leaves no watch', async () => {
+describe('Group.members', () => {
+  test('Group.members resolves with the members, sorted by name, and leaves no watch', async () => {
     const { scene, zk, one, other } = await prepared()
-    expect(await scene.done(new Group(zk, PATH).list())).toEqual([])
+    expect(await scene.done(new Group(zk, PATH).members())).toEqual([])
     await join(scene, other, 'b', '2')
     await join(scene, one, 'a', '1')
-    const members = await scene.done(new Group(zk, PATH).list())
+    const members = await scene.done(new Group(zk, PATH).members())
     expect(members.map(({ name, text, sessionId }) => [name, text, sessionId])).toEqual([
       ['a', '1', one.session.id],
       ['b', '2', other.session.id],
@@ -373,24 +376,24 @@ describe('Group.list', () => {
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Group.list leaves out a member that leaves during the reads', async () => {
+  test('Group.members leaves out a member that leaves during the reads', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'a')
     await join(scene, one, 'b')
     scene.ensemble.faults.fail({ op: 'getData', path: `${PATH}/a`, code: 'NoNode' })
-    expect((await scene.done(new Group(zk, PATH).list())).map(({ name }) => name)).toEqual(['b'])
+    expect((await scene.done(new Group(zk, PATH).members())).map(({ name }) => name)).toEqual(['b'])
   })
 
-  test('Group.list shows nodes of no session too, as Curator does', async () => {
+  test('Group.members shows nodes of no session too, as Curator does', async () => {
     const { scene, zk } = await prepared()
     scene.ensemble.nodes.create(PATH)
     scene.ensemble.nodes.create(`${PATH}/static`)
-    expect(await scene.done(new Group(zk, PATH).list())).toMatchObject([{ name: 'static', sessionId: 0n }])
+    expect(await scene.done(new Group(zk, PATH).members())).toMatchObject([{ name: 'static', sessionId: 0n }])
   })
 })
 
 describe('Group of a server behind the leader', () => {
-  test('Group.members shows the own member right after its join', async () => {
+  test('Group.watchMembers shows the own member right after its join', async () => {
     const scene = new Scene({ members: 3 })
     const connecting = scene.client()
     await scene.world.advance(2_000)

@@ -28,8 +28,8 @@ const calls: [string, () => unknown, string][] = [
   ['join with data of no kind', () => group.join({ data: wrong({}) }), 'data must be a string or a Uint8Array'],
   ['join with a negative timeout', () => group.join({ timeout: -1 }), 'timeout must be a number of ms'],
   ['join with a bad signal', () => group.join({ signal: wrong({}) }), 'signal must be an AbortSignal'],
-  ['list with an unknown option', () => group.list(wrong({ depth: 1 })), 'unknown option depth'],
-  ['members with a timeout', () => group.members(wrong({ timeout: 1 })).next(), 'unknown option timeout'],
+  ['list with an unknown option', () => group.members(wrong({ depth: 1 })), 'unknown option depth'],
+  ['members with a timeout', () => group.watchMembers(wrong({ timeout: 1 })).next(), 'unknown option timeout'],
   [
     'new ServiceDiscovery with a bad listener',
     () => new ServiceDiscovery(zk, '/a', { onUnreadable: wrong(1) }),

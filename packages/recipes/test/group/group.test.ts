@@ -100,7 +100,7 @@ describe('Group.join', () => {
     const before = await scene.done(new Group(other, PATH, { acl }).join({ name: 'host-1' }))
     const joining = outcome(new Group(zk, PATH).join({ name: 'host-1' }))
     await scene.world.settle()
-    await scene.done(before.leave())
+    await scene.done(before.release())
     await scene.world.advance(2_000)
     expect(joining.status).toBe('fulfilled')
     expect(nodes(scene)).toEqual([['host-1', '', zk.session.id]])
@@ -113,14 +113,14 @@ describe('Group.join', () => {
     await scene.world.advance(500)
     expect(NameTakenError.is(again.error) && again.error.owner.isOwn).toBe(true)
     expect(nodes(scene)).toEqual([['host-1', 'first', zk.session.id]])
-    await scene.done(me.leave())
+    await scene.done(me.release())
     expect(nodes(scene)).toEqual([])
   })
 
   test('Group.join of a name that the same client gives up gets it', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1', 'first')
-    const leaving = outcome(me.leave())
+    const leaving = outcome(me.release())
     const again = await joined(scene, zk, 'host-1', 'second')
     expect(leaving.status).toBe('fulfilled')
     expect(nodes(scene)).toEqual([['host-1', 'second', zk.session.id]])
@@ -313,7 +313,7 @@ describe('Membership', () => {
     await scene.done(zk.close())
     expect((me.signal.reason as MembershipLostError).reason).toBe('Closed')
     expect(nodes(scene)).toEqual([])
-    await scene.done(me.leave())
+    await scene.done(me.release())
     const update = await scene.start(me.update('late'))
     expect(update.error).toBe(me.signal.reason)
   })
@@ -335,28 +335,28 @@ describe('Membership', () => {
     expect(scene.watches(zk)).toEqual([{ table: 'data', path: `${PATH}/host-1`, session: zk.session.id }])
   })
 
-  test('Membership.states yields the present state, each new one, and ends with the membership', async () => {
+  test('Membership.watchState yields the present state, each new one, and ends with the membership', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     const seen: string[] = []
     const following = outcome(
       (async () => {
-        for await (const state of me.states()) seen.push(state.name === 'absent' ? state.cause : state.name)
+        for await (const state of me.watchState()) seen.push(state.name === 'absent' ? state.cause : state.name)
       })(),
     )
     await scene.world.settle()
     scene.expire(zk)
     await scene.world.advance(RECONNECTED)
-    await scene.done(me.leave())
+    await scene.done(me.release())
     expect(seen).toEqual(['present', 'SessionExpired', 'present', 'ended'])
     expect(following.status).toBe('fulfilled')
   })
 
-  test('Membership.states ends where its signal aborts', async () => {
+  test('Membership.watchState ends where its signal aborts', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     const stopping = new AbortController()
-    const states = me.states(stopping)
+    const states = me.watchState(stopping)
     await scene.done(states.next())
     const next = outcome(states.next())
     await scene.world.settle()
@@ -445,36 +445,36 @@ describe('Membership.update', () => {
   })
 })
 
-describe('Membership.leave', () => {
-  test('Membership.leave resolves when the node is gone, and takes one round trip', async () => {
+describe('Membership.release', () => {
+  test('Membership.release resolves when the node is gone, and takes one round trip', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
-    expect(await scene.roundTrips(me.leave())).toBe(1)
+    expect(await scene.roundTrips(me.release())).toBe(1)
     expect(scene.leftovers()).toEqual(nothing)
     expect((me.signal.reason as MembershipLostError).reason).toBe('Left')
-    expect(await scene.roundTrips(me.leave())).toBe(0)
+    expect(await scene.roundTrips(me.release())).toBe(0)
   })
 
-  test('Membership.leave is called at the end of an await using block', async () => {
+  test('Membership.release is called at the end of an await using block', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     await scene.done(me[Symbol.asyncDispose]())
     expect(nodes(scene)).toEqual([])
   })
 
-  test('Membership.leave of an absent member makes no node again', async () => {
+  test('Membership.release of an absent member makes no node again', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     scene.expire(zk)
     await scene.world.settle()
-    const leaving = outcome(me.leave())
+    const leaving = outcome(me.release())
     await scene.world.advance(RECONNECTED)
     expect(leaving.status).toBe('fulfilled')
     expect(nodes(scene)).toEqual([])
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Membership.leave never deletes the node of another member', async () => {
+  test('Membership.release never deletes the node of another member', async () => {
     const { scene, zk, other } = await prepared()
     await joined(scene, other, 'host-1', 'another')
     const joining: Outcome<Membership> = outcome(new Group(zk, PATH).join({ name: 'host-1', timeout: 100 }))
@@ -483,12 +483,12 @@ describe('Membership.leave', () => {
     expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
   })
 
-  test('Membership.leave without the right to delete rejects with NoAuth, and deletes the node as soon as it may', async () => {
+  test('Membership.release without the right to delete rejects with NoAuth, and deletes the node as soon as it may', async () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     const anyone = { scheme: 'world', id: 'anyone' }
     await scene.done(zk.setACL(PATH, [{ perms: 1 | 4 | 16, id: anyone }]))
-    const leaving = await scene.start(me.leave())
+    const leaving = await scene.start(me.release())
     expect(KeeperError.is(leaving.error, 'NoAuth') && leaving.error.message).toContain('others see the member')
     await scene.done(zk.setACL(PATH, [{ perms: 31, id: anyone }]))
     await scene.world.advance(1_000)

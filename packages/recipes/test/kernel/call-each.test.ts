@@ -48,8 +48,8 @@ const readers: Record<
   string,
   { parent: string; name: (index: number) => string; read: (zk: ZooKeeper) => Promise<unknown> }
 > = {
-  'Group.list': { parent: '/a', name: String, read: (zk) => new Group(zk, '/a').list() },
-  'Group.members': { parent: '/a', name: String, read: (zk) => new Group(zk, '/a').members().next() },
+  'Group.members': { parent: '/a', name: String, read: (zk) => new Group(zk, '/a').members() },
+  'Group.watchMembers': { parent: '/a', name: String, read: (zk) => new Group(zk, '/a').watchMembers().next() },
   'ServiceDiscovery.instances': {
     parent: '/a/s',
     name: String,

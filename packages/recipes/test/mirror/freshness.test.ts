@@ -1,7 +1,7 @@
 // A mirror beside a plain list of what the servers have committed: whatever the mirror says of its freshness is true of the list.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { KeeperError, Mirror, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, Mirror, type ZooKeeper, type OpenMirror } from '../../src/index.ts'
 import { copyOf, treeOf } from '../support/mirrors.ts'
 import { Scene } from '../support/scene.ts'
 import { Segments } from '../support/segments.ts'
@@ -45,7 +45,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 class Beside {
   readonly #scene: Scene
   readonly #zk: ZooKeeper
-  readonly #mirror: Mirror
+  readonly #mirror: OpenMirror
   /** Joins what arrives in the same ms; undefined if each frame arrives by itself. */
   readonly #segments: Segments | undefined
   readonly #wrong: string[] = []
@@ -53,7 +53,7 @@ class Beside {
   /** In ms since the epoch. */
   #lastFresh = 0
 
-  private constructor(scene: Scene, zk: ZooKeeper, mirror: Mirror, segments: Segments | undefined) {
+  private constructor(scene: Scene, zk: ZooKeeper, mirror: OpenMirror, segments: Segments | undefined) {
     this.#scene = scene
     this.#zk = zk
     this.#mirror = mirror
@@ -65,7 +65,7 @@ class Beside {
     for (const path of PATHS) scene.ensemble.nodes.create(path)
     const segments = new Segments(scene.world)
     const zk = await scene.client({ runtime: segments.runtime })
-    const opening = scene.start(Mirror.open(zk, ROOT))
+    const opening = scene.start(new Mirror(zk, ROOT).open())
     await scene.world.advance(RECONNECTED)
     scene.network.latency = () => LATENCY
     scene.memberLatency = members === 1 ? 0 : LATENCY

@@ -10,6 +10,7 @@ import {
   OPEN_ACL_UNSAFE,
   Perms,
   type ZooKeeper,
+  type OpenMirror,
 } from '../../src/index.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { copyOf, Replay, treeOf } from '../support/mirrors.ts'
@@ -32,13 +33,18 @@ async function prepared(options: SceneOptions = {}) {
 }
 
 /** A server before 3.6 closes the connection when it is asked for a persistent watch. */
-async function open(scene: Scene, zk: ZooKeeper, options?: MirrorOptions, path = ROOT): Promise<Mirror> {
-  const opening = await scene.start(Mirror.open(zk, path, options))
+async function open(
+  scene: Scene,
+  zk: ZooKeeper,
+  { signal, ...options }: MirrorOptions & { signal?: AbortSignal } = {},
+  path = ROOT,
+): Promise<OpenMirror> {
+  const opening = await scene.start(new Mirror(zk, path, options).open({ signal }))
   if (opening.status === 'pending') await scene.world.advance(RECONNECTED)
   return opening.value
 }
 
-const paths = (mirror: Mirror) => Array.from(mirror.entries(), ({ path }) => path).sort()
+const paths = (mirror: OpenMirror) => Array.from(mirror.entries(), ({ path }) => path).sort()
 
 /** Only its own identity may read it. */
 const SECRET = [{ perms: Perms.ALL, id: { scheme: 'digest', id: 'owner:x' } }]
@@ -82,7 +88,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect([mirror.children(`${ROOT}/b`), mirror.children('/other')]).toEqual([[], []])
   })
 
-  test('Mirror.changes tells the content with parents first, Ready, then each change with old and new', async () => {
+  test('Mirror.watchChanges tells the content with parents first, Ready, then each change with old and new', async () => {
     const { scene, nodes, mirror } = await ready()
     const replay = new Replay(mirror)
     await scene.world.settle()
@@ -354,7 +360,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
         const { scene, zk, nodes } = await prepared({ version })
         const stopping = new AbortController()
         scene.world.interrupt(moment, () => stopping.abort())
-        const opening = outcome(Mirror.open(zk, ROOT, { signal: stopping.signal }))
+        const opening = outcome(new Mirror(zk, ROOT).open({ signal: stopping.signal }))
         await scene.world.advance(RECONNECTED)
         nodes.setData(`${ROOT}/b`, '4')
         nodes.delete(`${ROOT}/a`)
@@ -439,7 +445,7 @@ describe('Mirror', () => {
     const { scene, zk, nodes } = await prepared()
     for (let n = 0; n < 20; n++) nodes.create(`${ROOT}/many/${n}`)
     const since = scene.since()
-    const opening = await scene.start(Mirror.open(zk, ROOT, { maxNodes: 10 }))
+    const opening = await scene.start(new Mirror(zk, ROOT, { maxNodes: 10 }).open())
     expect(MirrorTooLargeError.is(opening.error)).toBe(true)
     expect(opening.error).toMatchObject({ bound: 'maxNodes', limit: 10, path: ROOT })
     expect((opening.error as MirrorTooLargeError).found).toBeGreaterThanOrEqual(20)
@@ -488,7 +494,7 @@ describe('Mirror', () => {
   test('Mirror.open rejects when there are more bytes than maxBytes', async () => {
     const { scene, zk, nodes } = await prepared()
     nodes.create(`${ROOT}/large`, { data: 'x'.repeat(1_000) })
-    const opening = await scene.start(Mirror.open(zk, ROOT, { maxBytes: 1_000 }))
+    const opening = await scene.start(new Mirror(zk, ROOT, { maxBytes: 1_000 }).open())
     expect(opening.error).toMatchObject({ name: 'MirrorTooLargeError', bound: 'maxBytes', limit: 1_000 })
     expect(JSON.parse(JSON.stringify(opening.error))).toMatchObject({ path: ROOT, bound: 'maxBytes' })
     expect(scene.leftovers()).toEqual(nothing)
@@ -498,18 +504,23 @@ describe('Mirror', () => {
     const { scene, nodes } = await prepared()
     const zk = await scene.client({ advanced: { maxResponseSize: 1_024 } })
     for (let n = 0; n < 100; n++) nodes.create(`${ROOT}/many/a-long-name-${n}`)
-    const opening = await scene.start(Mirror.open(zk, ROOT))
+    const opening = await scene.start(new Mirror(zk, ROOT).open())
     expect(KeeperError.is(opening.error, 'ResponseTooLarge')).toBe(true)
     expect(opening.error).toMatchObject({ path: `${ROOT}/many` })
     await scene.world.advance(RECONNECTED)
     expect(scene.watches(zk)).toEqual([])
   })
 
-  test('Mirror.open refuses bad arguments before anything is sent', async () => {
+  test('Mirror refuses bad arguments before anything is sent', async () => {
     const { scene, zk } = await prepared()
     const since = scene.since()
-    const refused = async (...args: unknown[]) =>
-      (await scene.start((Mirror.open as (...args: unknown[]) => Promise<Mirror>)(...args))).error
+    const refused = async (client: unknown, path: string, { signal, ...options }: Record<string, unknown> = {}) => {
+      try {
+        return (await scene.start(new Mirror(client as ZooKeeper, path, options).open({ signal } as never))).error
+      } catch (error) {
+        return error
+      }
+    }
     expect(await refused({}, ROOT)).toBeInstanceOf(TypeError)
     expect(await refused(zk, 'app')).toBeInstanceOf(TypeError)
     expect(await refused(zk, '/app/')).toBeInstanceOf(TypeError)
@@ -532,7 +543,7 @@ describe('Mirror', () => {
     const filter = () => {
       throw wrong
     }
-    expect((await scene.start(Mirror.open(zk, ROOT, { filter }))).error).toBe(wrong)
+    expect((await scene.start(new Mirror(zk, ROOT, { filter }).open())).error).toBe(wrong)
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -544,7 +555,7 @@ describe('Mirror', () => {
     await scene.done(zk.close())
     expect(KeeperError.is(replay.reading.error, 'Closed')).toBe(true)
     expect([mirror.size, mirror.isStale, mirror.signal.reason]).toEqual([4, true, replay.reading.error])
-    expect(KeeperError.is((await scene.start(Mirror.open(zk, ROOT))).error, 'Closed')).toBe(true)
+    expect(KeeperError.is((await scene.start(new Mirror(zk, ROOT).open())).error, 'Closed')).toBe(true)
   })
 
   test('Mirror closes when its signal aborts, at once or while it opens', async () => {
@@ -560,13 +571,15 @@ describe('Mirror', () => {
       stopping.signal.reason,
       nothing,
     ])
-    expect((await scene.start(Mirror.open(zk, ROOT, { signal: stopping.signal }))).error).toBe(stopping.signal.reason)
+    expect((await scene.start(new Mirror(zk, ROOT).open({ signal: stopping.signal }))).error).toBe(
+      stopping.signal.reason,
+    )
   })
 
-  test('Mirror.changes: a slow reader gets one change of each node, from what it was told to what is there (T09)', async () => {
+  test('Mirror.watchChanges: a slow reader gets one change of each node, from what it was told to what is there (T09)', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
-    const slow = mirror.changes()
+    const slow = mirror.watchChanges()
     const fast = new Replay(mirror)
     await scene.world.settle()
     const told: string[] = []
@@ -606,10 +619,10 @@ describe('Mirror', () => {
     expect(next.value).toEqual({ value: undefined, done: true })
   })
 
-  test('Mirror.changes: a node that is written and written back is told no change only if it was not written', async () => {
+  test('Mirror.watchChanges: a node that is written and written back is told no change only if it was not written', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
-    const slow = mirror.changes()
+    const slow = mirror.watchChanges()
     for (let n = 0; n < 5; n++) await scene.done(slow.next())
     nodes.setData(`${ROOT}/b`, 'other')
     nodes.setData(`${ROOT}/b`, '3')
@@ -622,10 +635,10 @@ describe('Mirror', () => {
     })
   })
 
-  test('Mirror.changes: a reader that has not taken the initial content gets it as it is when it takes it', async () => {
+  test('Mirror.watchChanges: a reader that has not taken the initial content gets it as it is when it takes it', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
-    const slow = mirror.changes()
+    const slow = mirror.watchChanges()
     expect((await scene.done(slow.next())).value).toMatchObject({ type: 'Added', path: ROOT })
     nodes.setData(`${ROOT}/b`, 'new')
     nodes.delete(`${ROOT}/a`)
@@ -640,10 +653,10 @@ describe('Mirror', () => {
     expect(told).toEqual([`Added ${ROOT}/b`, 'Ready', `Added ${ROOT}/c`, `Changed ${ROOT}`])
   })
 
-  test('Mirror.changes: a reader that has not taken Ready gets it behind what was found after an outage', async () => {
+  test('Mirror.watchChanges: a reader that has not taken Ready gets it behind what was found after an outage', async () => {
     const { scene, zk, nodes } = await prepared()
     const mirror = await open(scene, zk)
-    const slow = mirror.changes()
+    const slow = mirror.watchChanges()
     expect((await scene.done(slow.next())).value).toMatchObject({ type: 'Added', path: ROOT })
     scene.refuse()
     scene.cut(zk)

@@ -56,7 +56,7 @@ test('Mirrors of a session compare 16 nodes at once after a reconnection, more w
     scene.ensemble.nodes.create(path)
     for (let index = 0; index < 200; index++) scene.ensemble.nodes.create(`${path}/${index}`)
   }
-  const mirrors = await scene.done(Promise.all(paths.map((path) => Mirror.open(zk, path))))
+  const mirrors = await scene.done(Promise.all(paths.map((path) => new Mirror(zk, path).open())))
   scene.network.latency = () => 10
   scene.cut(zk)
   const most: number[] = []
@@ -76,5 +76,5 @@ test('Mirror.open resolves for each of many mirrors of a session, one after the 
   const zk = await scene.client()
   scene.ensemble.nodes.create('/a')
   // More than the session compares at once at first.
-  for (let count = 0; count < 20; count++) await (await scene.done(Mirror.open(zk, '/a'))).close()
+  for (let count = 0; count < 20; count++) await (await scene.done(new Mirror(zk, '/a').open())).close()
 })

@@ -1,4 +1,4 @@
-import { LeaderElection, type Leadership, type ZooKeeper } from '../../src/index.ts'
+import { LeaderElection, type Held, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome } from './outside.ts'
 import type { Scene } from './scene.ts'
 
@@ -7,7 +7,7 @@ export class Candidate {
   readonly zk: ZooKeeper
   readonly election: LeaderElection
   readonly stopping = new AbortController()
-  readonly terms: Leadership[] = []
+  readonly terms: Held[] = []
   /** What it received, in order. */
   readonly notified: string[] = []
   readonly standing: Outcome<void>

@@ -151,8 +151,8 @@ export const everyRecipe: Readonly<Record<string, Recipe>> = {
     make: ({ Group }, zk, options) => new Group(zk, PATH, options),
     use: async ({ Group }, zk) => {
       const member = await new Group(zk, PATH).join({ name: 'a' })
-      const { length } = await new Group(zk, PATH).list()
-      await member.leave()
+      const { length } = await new Group(zk, PATH).members()
+      await member.release()
       return length === 1
     },
   },
@@ -162,15 +162,15 @@ export const everyRecipe: Readonly<Record<string, Recipe>> = {
       const services = new ServiceDiscovery(zk, PATH)
       const registration = await services.register({ name: 's', port: 1 })
       const { length } = await services.instances('s')
-      await registration.leave()
+      await registration.release()
       return length === 1
     },
   },
   Mirror: {
-    make: ({ Mirror }, zk, options) => Mirror.open(zk, PATH, options),
+    make: ({ Mirror }, zk, options) => new Mirror(zk, PATH, options).open(),
     use: async ({ Mirror }, zk) => {
       await zk.create('/mirrored', '1')
-      const mirror = await Mirror.open(zk, '/mirrored')
+      const mirror = await new Mirror(zk, '/mirrored').open()
       await zk.setData('/mirrored', '2')
       await mirror.synced()
       const { text } = mirror.get('/mirrored')!
@@ -237,16 +237,16 @@ const named = {
   'LeaderElection.campaign': (zk, options) => new LeaderElection(zk, PATH).campaign(options),
   'LeaderElection.terms': (zk, options) => all(new LeaderElection(zk, PATH).terms(options)),
   'LeaderElection.leader': (zk, options) => new LeaderElection(zk, PATH).leader(options),
-  'LeaderElection.candidates': (zk, options) => new LeaderElection(zk, PATH).candidates(options),
-  'LeaderElection.leaders': (zk, options) => all(new LeaderElection(zk, PATH).leaders(options)),
+  'LeaderElection.contenders': (zk, options) => new LeaderElection(zk, PATH).contenders(options),
+  'LeaderElection.watchLeader': (zk, options) => all(new LeaderElection(zk, PATH).watchLeader(options)),
   'Group.join': (zk, options) => new Group(zk, PATH).join({ name: 'one', ...options }),
-  'Group.list': (zk, options) => new Group(zk, PATH).list(options),
-  'Group.members': (zk, options) => all(new Group(zk, PATH).members(options)),
+  'Group.members': (zk, options) => new Group(zk, PATH).members(options),
+  'Group.watchMembers': (zk, options) => all(new Group(zk, PATH).watchMembers(options)),
   'ServiceDiscovery.register': (zk, options) => new ServiceDiscovery(zk, PATH).register({ name: 's' }, options),
   'ServiceDiscovery.instances': (zk, options) => new ServiceDiscovery(zk, PATH).instances('s', options),
   'ServiceDiscovery.names': (zk, options) => new ServiceDiscovery(zk, PATH).names(options),
-  'ServiceDiscovery.watch': (zk, options) => all(new ServiceDiscovery(zk, PATH).watch('s', options)),
-  'Mirror.open': (zk, options) => Mirror.open(zk, PATH, options),
+  'ServiceDiscovery.watchInstances': (zk, options) => all(new ServiceDiscovery(zk, PATH).watchInstances('s', options)),
+  'Mirror.open': (zk, options) => new Mirror(zk, PATH).open(options),
   'Counter.add': (zk, options) => new Counter(zk, PATH).add(1n, options),
   'Counter.update': (zk, options) => new Counter(zk, PATH).update((value) => value + 1n, options),
   'Barrier.set': (zk, options) => new Barrier(zk, PATH).set(options),
@@ -276,7 +276,7 @@ export const looking = [
   'SharedLock.write.tryAcquire',
   'SharedLock.contenders',
   'LeaderElection.leader',
-  'LeaderElection.candidates',
+  'LeaderElection.contenders',
 ] as const satisfies readonly CallName[]
 
 /** A call that waits until another program lets it go on. */
@@ -314,7 +314,7 @@ export const waits: readonly Wait[] = [
     error: 'NameTakenError',
     async take(zk) {
       const member = await new Group(zk, PATH).join({ name: 'one' })
-      return () => member.leave()
+      return () => member.release()
     },
   },
 ]

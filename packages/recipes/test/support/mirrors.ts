@@ -1,7 +1,7 @@
 // What tests of mirrors share: the tree of the servers, and a reader that replays the changes it is told.
 import type { Stat } from '@zk/client'
 import { expect } from 'vitest'
-import type { Mirror, MirrorChange, MirroredNode } from '../../src/index.ts'
+import type { MirrorChange, MirroredNode, OpenMirror } from '../../src/index.ts'
 import { outcome, type Outcome } from './outside.ts'
 import type { Scene } from './scene.ts'
 
@@ -25,7 +25,7 @@ export function treeOf(scene: Scene, path: string, isKept: (path: string) => boo
   return Object.assign({ [path]: contentOf(node) }, ...below.map((child) => treeOf(scene, child, isKept)))
 }
 
-export function copyOf(mirror: Mirror): Content {
+export function copyOf(mirror: OpenMirror): Content {
   return Object.fromEntries(Array.from(mirror.entries(), (node) => [node.path, contentOf(node)]))
 }
 
@@ -36,7 +36,7 @@ export class Replay {
   readonly #nodes = new Map<string, MirroredNode>()
   readonly #root: string
 
-  constructor(mirror: Mirror) {
+  constructor(mirror: OpenMirror) {
     this.#root = mirror.path
     this.reading = outcome(this.#read(mirror))
   }
@@ -50,8 +50,8 @@ export class Replay {
     return this.changes.map((change) => (change.type === 'Ready' ? 'Ready' : `${change.type} ${change.path}`))
   }
 
-  async #read(mirror: Mirror): Promise<void> {
-    for await (const change of mirror.changes()) this.take(change)
+  async #read(mirror: OpenMirror): Promise<void> {
+    for await (const change of mirror.watchChanges()) this.take(change)
   }
 
   take(change: MirrorChange): void {

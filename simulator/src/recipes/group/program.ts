@@ -43,7 +43,7 @@ export class GroupProgram extends Participant<GroupClient> {
 
   async #observe(work: number): Promise<void> {
     const { client, recorder } = this
-    for await (const members of new Group(this.zk!, PATH).members(this.#stopping)) {
+    for await (const members of new Group(this.zk!, PATH).watchMembers(this.#stopping)) {
       this.listed = members
       const listed = members.map(({ name, text, czxid, mzxid }) => ({ name, text, czxid, mzxid }))
       recorder.add({ type: 'listed', client, members: listed })
@@ -125,7 +125,7 @@ export class GroupProgram extends Participant<GroupClient> {
     const wasOver = state.name === 'ended' || (state.name === 'absent' && state.cause === 'SessionExpired')
     recorder.add({ type: 'leaving', membership: id })
     try {
-      await membership.leave()
+      await membership.release()
       recorder.add({ type: 'hasLeft', membership: id, isSessionOver: session.signal.aborted || wasOver })
     } catch (error) {
       recorder.add({ type: 'hasLeft', membership: id, isSessionOver: false, error: String(error) })

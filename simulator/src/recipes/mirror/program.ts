@@ -1,23 +1,23 @@
 // The program of a client that writes a tree and mirrors it, as a user would write it.
 import { KeeperError, op } from '@zk/client'
-import { Mirror, type MirrorChange, type MirroredNode } from '@zk/recipes'
+import { Mirror, type MirrorChange, type MirroredNode, type OpenMirror } from '@zk/recipes'
 import type { MirroredContent } from '../../history/mirror.ts'
 import { Participant } from '../../play/participant.ts'
 import { PATH } from '../../play/paths.ts'
 import type { MirrorClient, MirrorUse, TreeWrite } from './plan.ts'
 
 /** A mirror that is open, and what its reader knows. */
-export interface OpenMirror {
-  readonly mirror: Mirror
+export interface FollowedMirror {
+  readonly mirror: OpenMirror
   readonly depth: number | undefined
   readonly told: Map<string, MirroredContent>
 }
 
 export class MirrorProgram extends Participant<MirrorClient> {
-  readonly #open = new Map<number, OpenMirror>()
+  readonly #open = new Map<number, FollowedMirror>()
   readonly #reading: Promise<void>[] = []
 
-  get open(): readonly OpenMirror[] {
+  get open(): readonly FollowedMirror[] {
     return [...this.#open.values()]
   }
 
@@ -81,7 +81,7 @@ export class MirrorProgram extends Participant<MirrorClient> {
     for (const { after, depth, work, closesAfter } of uses) {
       await this.pause(after)
       const id = recorder.newAttempt()
-      const mirror = await Mirror.open(this.zk!, PATH, { depth })
+      const mirror = await new Mirror(this.zk!, PATH, { depth }).open()
       const told = new Map<string, MirroredContent>()
       recorder.add({ type: 'opened', mirror: id, client, depth })
       this.#open.set(id, { mirror, depth, told })
@@ -92,8 +92,8 @@ export class MirrorProgram extends Participant<MirrorClient> {
     }
   }
 
-  async #read(id: number, mirror: Mirror, told: Map<string, MirroredContent>, work: number): Promise<void> {
-    for await (const change of mirror.changes()) {
+  async #read(id: number, mirror: OpenMirror, told: Map<string, MirroredContent>, work: number): Promise<void> {
+    for await (const change of mirror.watchChanges()) {
       if (change.type !== 'Ready') this.#told(id, change, told)
       this.recorder.add({ type: 'shown', mirror: id, zxid: mirror.zxid, nodes: contentsOf(mirror) })
       if (work > 0) await this.pause(work)
@@ -109,14 +109,14 @@ export class MirrorProgram extends Participant<MirrorClient> {
     else told.set(path, node)
   }
 
-  async #close(id: number, mirror: Mirror): Promise<void> {
+  async #close(id: number, mirror: OpenMirror): Promise<void> {
     this.#open.delete(id)
     this.recorder.add({ type: 'mirrorClosed', mirror: id })
     await mirror.close()
   }
 }
 
-export function contentsOf(mirror: Mirror): MirroredContent[] {
+export function contentsOf(mirror: OpenMirror): MirroredContent[] {
   return Array.from(mirror.entries(), contentOf)
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { WatchIterator } from '@zk/client'
 import { Group, KeeperError, type Member, type Membership, MembershipLostError, NameTakenError } from '@zk/recipes'
 import { machineTime, type Note } from '../../history/index.ts'
 import { insist } from '../insist.ts'
@@ -62,14 +63,14 @@ export const group: Recipe<Step | Look> = {
     }
     const look = async (contender: string) => {
       const from = machineTime()
-      const members = (await insist(zk, (options) => group.list(options))) ?? []
+      const members = (await insist(zk, (options) => group.members(options))) ?? []
       log({ contender, what: 'listed', from, members: members.map(seen) })
     }
     const leave = async (contender: string, me: Membership) => {
       const { session } = zk
       const { state } = me
       try {
-        await me.leave()
+        await me.release()
         // The session lives, so the node is gone for sure.
         await zk.exists('/', { session })
         if (state.name === 'present') log({ contender, member, what: 'left', czxid: String(state.czxid) })
@@ -126,13 +127,13 @@ export const group: Recipe<Step | Look> = {
 class LiveList {
   /** The members that were older than in an earlier list. */
   readonly wentBack: Pick<Step, 'member' | 'czxid'>[] = []
-  readonly #lists: AsyncGenerator<readonly Member[], void>
+  readonly #lists: WatchIterator<readonly Member[]>
   readonly #newest = new Map<string, Member>()
   #members: readonly Member[] = []
-  #next: Promise<IteratorResult<readonly Member[], void>> | undefined
+  #next: Promise<IteratorResult<readonly Member[], undefined>> | undefined
 
   constructor(group: Group, over: AbortSignal) {
-    this.#lists = group.members({ signal: over })
+    this.#lists = group.watchMembers({ signal: over })
   }
 
   /** Waits until it shows this number or a later one. It ends without that where one of the signals aborts. */

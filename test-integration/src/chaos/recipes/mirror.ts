@@ -1,6 +1,6 @@
 import { setImmediate as nextEvent, setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '@zk/client'
-import { KeeperError, Mirror, type MirroredNode, op, type ZooKeeper } from '@zk/recipes'
+import { KeeperError, Mirror, type MirroredNode, op, type ZooKeeper, type OpenMirror } from '@zk/recipes'
 import { areSame, machineTime, type Note, ToldTree } from '../../history/index.ts'
 import { type Log, type Recipe, type Stage } from '../recipe.ts'
 import { isAtRest, readTree, type Written, wronglyShown } from '../true-tree.ts'
@@ -115,7 +115,7 @@ interface Watching {
 /** A mirror, and a reader of its changes. */
 class WatchedMirror {
   readonly #zk: ZooKeeper
-  readonly #mirror: Mirror
+  readonly #mirror: OpenMirror
   readonly #part: Part
   readonly #contender: string
   readonly #log: Log<Line>
@@ -133,10 +133,10 @@ class WatchedMirror {
   static async open({ zk, path }: Stage, watching: Watching): Promise<WatchedMirror> {
     const { depth, without } = watching.part
     const filter = without === undefined ? undefined : (each: string) => !each.endsWith(`/${without}`)
-    return new WatchedMirror(zk, await Mirror.open(zk, path, { depth, filter }), watching)
+    return new WatchedMirror(zk, await new Mirror(zk, path, { depth, filter }).open(), watching)
   }
 
-  private constructor(zk: ZooKeeper, mirror: Mirror, { part, work, contender, log }: Watching) {
+  private constructor(zk: ZooKeeper, mirror: OpenMirror, { part, work, contender, log }: Watching) {
     this.#zk = zk
     this.#mirror = mirror
     this.#part = part
@@ -181,7 +181,7 @@ class WatchedMirror {
   async #read(): Promise<void> {
     const isQuick = this.#work === 0
     let isInitial = !this.#mirror.isStale
-    for await (const change of this.#mirror.changes()) {
+    for await (const change of this.#mirror.watchChanges()) {
       this.#changes++
       if (change.type === 'Ready') {
         if (isQuick) this.#ready()
