@@ -7,10 +7,10 @@ import { Follower } from './follower.ts'
 import type { MirrorChange, MirroredNode } from './mirrored-node.ts'
 import { retryAcrossSessions } from '../kernel/retry.ts'
 import { serverTimeout, withLimit } from '../kernel/limit.ts'
-import type { MirrorOptions } from './mirror.ts'
 
-interface MirrorBounds extends Pick<MirrorOptions, 'filter'> {
+interface MirrorBounds {
   readonly depth: number
+  readonly filter: ((path: string) => boolean) | undefined
   readonly maxNodes: number
   readonly maxBytes: number
 }
