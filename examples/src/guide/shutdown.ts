@@ -24,7 +24,7 @@ const { signal } = stopping
 
 try {
   const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { sessionTimeout: 10_000, signal })
-  const election = new LeaderElection(zk, '/leader', { data: `pid ${process.pid}` })
+  const election = new LeaderElection(zk, '/leader', { label: `pid ${process.pid}` })
   // Ends without an error when the signal aborts.
   for await (const leadership of election.terms({ signal })) {
     console.log('leads')

@@ -8,7 +8,7 @@ export const leaderElection = ofHolders({
   kinds: ['exclusive'],
   ways: ['acquire', 'terms'],
   acquirable(zk, { holdOptions, label = 0 }) {
-    const election = new LeaderElection(zk, PATH, { ...holdOptions, data: 'x'.repeat(label) })
+    const election = new LeaderElection(zk, PATH, { ...holdOptions, label: 'x'.repeat(label) })
     return {
       acquire: (options) => election.campaign(options),
       terms: (options) => election.terms(options),

@@ -7,7 +7,7 @@ import { endWithParent, readSettings } from './settings.ts'
 endWithParent()
 const { connectString, sessionTimeout, path, log, name: contender } = readSettings()
 const zk = await connect(connectString, { sessionTimeout })
-const election = new LeaderElection(zk, path, { data: contender })
+const election = new LeaderElection(zk, path, { label: contender })
 for await (const leadership of election.terms()) {
   const token = String(leadership.fencingToken)
   append(log, { contender, mode: 'exclusive', what: 'gained', token })

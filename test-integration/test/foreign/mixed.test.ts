@@ -114,7 +114,7 @@ const anywhere: Tests<World> = (world) => {
   test('LeaderElection and LeaderLatch are one election', async () => {
     const { curator, zk } = await world()
     const theirs = await curator()
-    const election = new LeaderElection(zk, '/latch', { data: 'ours' })
+    const election = new LeaderElection(zk, '/latch', { label: 'ours' })
     const leading = await election.campaign()
     await theirs.call('enter', '/latch', 'theirs')
     await until('Curator to stand', async () => (await election.contenders()).length === 2)

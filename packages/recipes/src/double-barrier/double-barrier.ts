@@ -84,7 +84,7 @@ export class DoubleBarrier {
   async enter(options: EnterOptions = {}): Promise<BarrierEntry> {
     checkWait('enter', options, enterOptions)
     const { signal, data = '' } = options
-    checkData('data', data)
+    checkData(data)
     throwIfAborted(signal)
     const former: string[] = []
     const entering = { size: this.size, data: copyOf(data), acl: this.#acl, former }

@@ -1,7 +1,7 @@
-import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
+import type { CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from '../held/acquirable.ts'
-import { acquireOptions, checkCall, checkRecipe } from '../held/checks.ts'
-import { copyOf } from '../kernel/checks.ts'
+import { acquireOptions, checkCall, checkRecipe, lockOptions } from '../held/checks.ts'
+import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { QueueLock, plainHold } from '../held/queue-lock.ts'
 import { type Held, unlessLate } from '../held/held.ts'
 import { WatchedLeader } from './watched-leader.ts'
@@ -10,23 +10,11 @@ import { undefinedIfAborted, within } from '../kernel/limit.ts'
 import { FreshValues, watchValues } from '../kernel/watch-values.ts'
 import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { candidate } from '../queue/roles.ts'
-import type { HoldOptions } from '../lease/hold-options.ts'
-
-/** The options of `LeaderElection`. */
-export interface LeaderElectionOptions extends HoldOptions {
-  /** The candidate's data, an address for instance. Other clients see it in `leader`. @default empty */
-  data?: Uint8Array | string | undefined
-  /**
-   * The rights to the candidates' nodes. Every client that reads the leader must be able to read them.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 /**
  * An election: the oldest candidate of a path leads. Its znodes are those of Curator's LeaderLatch.
  *
- *     const election = new LeaderElection(zk, '/leader', { data: 'host-1:8080' })
+ *     const election = new LeaderElection(zk, '/leader', { label: 'host-1:8080' })
  *     for await (const leadership of election.terms({ signal })) { … }
  */
 export class LeaderElection {
@@ -35,13 +23,12 @@ export class LeaderElection {
   readonly #queue: Queue
   readonly #queueLock: QueueLock
 
-  constructor(zk: ZooKeeper, path: string, options: LeaderElectionOptions = {}) {
-    checkRecipe('LeaderElection', zk, path, options, ['data', 'acl', 'heldWhile', 'followerRelayDelay'])
-    const { data = '', ...others } = options
+  constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
+    checkRecipe('LeaderElection', zk, path, options, lockOptions)
     this.path = path
     this.#queue = new Queue(zk, path, candidate.kinds)
     const entry = { queue: this.#queue, role: candidate }
-    this.#queueLock = QueueLock.of(entry, { data: copyOf(data), ...others }, plainHold)
+    this.#queueLock = QueueLock.of(entry, nodeOptionsOf(options), plainHold)
   }
 
   /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */

@@ -37,13 +37,13 @@ export function checkGroup(
 
 /** The data of an update, which has no default. */
 export function checkContent(data: unknown): void {
-  checkData('data', data ?? null)
+  checkData(data ?? null)
 }
 
 export function checkCall(name: keyof typeof calls, options: AnyOptions): void {
   checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
   checkLimits(options)
-  checkData('data', options.data)
+  checkData(options.data)
 }
 
 /** The name of a node below the path. */

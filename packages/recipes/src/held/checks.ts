@@ -1,7 +1,7 @@
 // Checks the arguments of callers of the recipes that hold something.
 import type { ACL, CallOptions } from '@zk/client'
 import { checkACL, checkBoolean, checkKeys, checkTime } from '@zk/client/internal'
-import { checkData, checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkPlace, checkWait } from '../kernel/checks.ts'
 import type { HeldWhile, HoldOptions } from '../lease/hold-options.ts'
 import type { RunOptions } from './acquirable.ts'
 
@@ -23,9 +23,13 @@ export function checkRecipe(
   known: readonly string[],
 ): void {
   checkPlace(zk, path, 'contenders need a parent node of their own')
+  if (Object.hasOwn(Object(options), 'data')) {
+    throw new TypeError(
+      `new ${name}: what other clients see of a contender is its label: { label: 'host-1' }, not data`,
+    )
+  }
   checkKeys(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
-  checkData('label', options.label)
-  checkData('data', options.data)
+  if (options.label !== undefined && typeof options.label !== 'string') throw new TypeError('label must be a string')
   if (options.acl !== undefined) checkACL(options.acl)
   checkHoldOptions(options)
   checkBoolean('reentrant', options.reentrant)
@@ -33,7 +37,6 @@ export function checkRecipe(
 
 interface AnyRecipeOptions extends HoldOptions {
   readonly label?: string | undefined
-  readonly data?: Uint8Array | string | undefined
   readonly acl?: readonly ACL[] | undefined
   readonly reentrant?: boolean | undefined
 }

@@ -2,9 +2,9 @@ import type { ACL } from '@zk/client'
 import type { HoldOptions } from '../lease/hold-options.ts'
 import type { QueueLockOptions } from './queue-lock.ts'
 
-/** The options of locks. */
+/** The options of locks and elections. */
 export interface LockOptions extends HoldOptions {
-  /** Shows other clients which program holds or waits. It is stored in the contender's node. @default '' */
+  /** Shows other clients which program holds or waits: a host and a port, for instance. It is stored in the contender's node. @default '' */
   label?: string | undefined
   /** The rights to the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined

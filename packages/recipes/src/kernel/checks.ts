@@ -35,7 +35,7 @@ export function copyOf(data: Uint8Array | string): Uint8Array | string {
 }
 
 /** Checks the option that has the data of a node. */
-export function checkData(name: 'label' | 'data', data: unknown): void {
+export function checkData(data: unknown): void {
   if (data === undefined || typeof data === 'string' || isBytes(data)) return
-  throw new TypeError(`${name} must be a string or a Uint8Array`)
+  throw new TypeError('data must be a string or a Uint8Array')
 }

@@ -11,8 +11,7 @@ import { retry } from '../kernel/retry.ts'
 import { ContenderKinds } from './contender-kinds.ts'
 
 /**
- * A contender that holds or waits. In JSON `sessionId` and `fencingToken` are text, `0x…`, and `data` is left out: `label` is
- * the same as text.
+ * A contender that holds or waits. In JSON `sessionId` and `fencingToken` are text, `0x…`.
  */
 export interface ContenderInfo {
   /** The path of its node. */
@@ -21,9 +20,7 @@ export interface ContenderInfo {
   readonly kind: string
   /** Its place: 0 for the oldest. */
   readonly position: number
-  /** The data of its node: its label, or a candidate's data. */
-  readonly data: Uint8Array
-  /** The data as text. */
+  /** The data of its node as text: the label of the contender. */
   readonly label: string
   /** The session that its node belongs to. */
   readonly sessionId: bigint
@@ -159,7 +156,6 @@ export function contenderInfo(path: string, kind: Kind, node: NodeData): Contend
     path,
     kind: kind.name,
     position: 0,
-    data,
     label: utf8.decode(data),
     sessionId: stat.ephemeralOwner,
     since: stat.ctime,
@@ -176,7 +172,7 @@ export function numbered<Info extends ContenderInfo>(infos: (Info & { position: 
 /** Adds a `toJSON` that turns bigints into text, since JSON has no bigint. */
 function describedInJson<Info extends ContenderInfo>(info: Info): Info {
   const toJSON = () => {
-    const { data: _, sessionId, fencingToken, ...others } = info
+    const { sessionId, fencingToken, ...others } = info
     return { ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) }
   }
   return Object.defineProperty(info, 'toJSON', { value: toJSON })

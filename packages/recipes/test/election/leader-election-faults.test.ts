@@ -211,7 +211,7 @@ describe('LeaderElection.leader', () => {
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const observer = new LeaderElection(other, PATH)
     for (let frame = 1; frame <= 5; frame++) {
-      const leading = await scene.done(new LeaderElection(zk, PATH, { data: 'host-1' }).campaign())
+      const leading = await scene.done(new LeaderElection(zk, PATH, { label: 'host-1' }).campaign())
       scene.network.before(frame, () => scene.ensemble.nodes.delete(leading.path))
       const asking = await scene.start(observer.leader())
       expect(asking.error).toBeUndefined()

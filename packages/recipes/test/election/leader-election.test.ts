@@ -7,7 +7,6 @@ import { fail, type Fault, ignore, loseReply, loseRequest } from '../support/fau
 import { nothing, Scene } from '../support/scene.ts'
 
 const PATH = '/leader'
-const text = new TextDecoder()
 
 /** A candidate that stands again and again; each term lasts until it is ordered to end, or is lost. */
 class Candidate {
@@ -20,7 +19,7 @@ class Candidate {
 
   constructor(zk: ZooKeeper, data = '') {
     this.zk = zk
-    this.election = new LeaderElection(zk, PATH, { data })
+    this.election = new LeaderElection(zk, PATH, { label: data })
     this.standing = outcome(this.#stand())
   }
 
@@ -320,14 +319,14 @@ describe('LeaderElection.terms', () => {
 })
 
 describe('LeaderElection.leader', () => {
-  test('LeaderElection.leader is the leader with its data, and undefined without candidates (E13)', async () => {
+  test('LeaderElection.leader is the leader with its label, and undefined without candidates (E13)', async () => {
     const scene = new Scene()
     const observer = new LeaderElection(await scene.client(), PATH)
     expect(await scene.done(observer.leader())).toBeUndefined()
     const all = await candidates(scene, 2)
     const leader = await scene.done(observer.leader())
-    expect(text.decode(leader!.data)).toBe('host-0')
     expect(leader).toMatchObject({
+      label: 'host-0',
       path: all[0]!.terms[0]!.path,
       fencingToken: all[0]!.terms[0]!.fencingToken,
       sessionId: all[0]!.zk.session.id,
@@ -360,18 +359,5 @@ describe('LeaderElection.leader', () => {
       ['host-1', 1],
       ['host-2', 2],
     ])
-  })
-
-  test('LeaderElection writes the data that it was made with, also when the caller has overwritten its own', async () => {
-    const scene = new Scene()
-    const zk = await scene.client()
-    // A slice of a Buffer is no copy.
-    for (const data of [new TextEncoder().encode('one'), Buffer.from('one')]) {
-      const election = new LeaderElection(zk, PATH, { data })
-      data.fill(33)
-      const held = await scene.done(election.campaign())
-      expect(text.decode(scene.ensemble.nodes.get(held.path)!.data)).toBe('one')
-      await scene.done(held.release())
-    }
   })
 })

@@ -37,7 +37,7 @@ class Observer {
 }
 
 async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome<Held>> {
-  return await scene.start(new LeaderElection(zk, PATH, { data }).campaign())
+  return await scene.start(new LeaderElection(zk, PATH, { label: data }).campaign())
 }
 
 /** The only leader has resigned, and the answer that would show the observer who comes next takes a second. */

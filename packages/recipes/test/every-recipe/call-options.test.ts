@@ -13,19 +13,23 @@ const constructors: [name: string, make: (zk: ZooKeeper, options: object) => unk
   ['Lock', (zk, options) => new Lock(zk, PATH, options), `${node}, reentrant`],
   ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options), node],
   ['MultiLock', (zk, options) => new MultiLock(zk, [PATH], options), node],
-  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options), node.replace('label', 'data')],
+  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options), node],
 ]
 
 describe.each(constructors)('%s', (name, make, known) => {
   test.each([
     [{ lable: 'host-1' }, 'lable'],
     [{ timeout: 5_000 }, 'timeout'],
-    [{ [name === 'LeaderElection' ? 'label' : 'data']: 'host-1' }, name === 'LeaderElection' ? 'label' : 'data'],
     [{ onLost: 'ignore', retries: 3 }, 'onLost, retries'],
   ])(`${name} refuses %o`, async (options, unknown) => {
     const zk = await new Scene().client()
     const refused = `new ${name}: unknown option ${unknown}; known are ${known}`
     expect(() => make(zk, options)).toThrow(new TypeError(refused))
+  })
+
+  test(`${name} says that what others see is its label`, async () => {
+    const zk = await new Scene().client()
+    expect(() => make(zk, { data: 'host-1' })).toThrow(/is its label: \{ label: 'host-1' \}, not data/)
   })
 
   test.each([['host-1'], [5_000], [null]])(`${name} refuses %o in place of options`, async (options) => {

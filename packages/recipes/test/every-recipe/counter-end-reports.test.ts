@@ -136,7 +136,7 @@ describe('LeaderElection at the end of the counter', () => {
       const scene = countedTo(PATH, LAST - 1, { sequenceOverflow })
       const campaigns: Outcome<Held>[] = []
       for (const [index, zk] of (await scene.clients(6)).entries()) {
-        campaigns.push(await scene.start(new LeaderElection(zk, PATH, { data: `host-${index}` }).campaign()))
+        campaigns.push(await scene.start(new LeaderElection(zk, PATH, { label: `host-${index}` }).campaign()))
       }
       const observer = new LeaderElection(await scene.client(), PATH)
       const stopping = new AbortController()

@@ -117,7 +117,7 @@ describe('Everything public', () => {
     const permit = await done(semaphore.acquire())
     const multiLock = new recipes.MultiLock(zk, ['/m1', '/m2'])
     const multi = await done(multiLock.acquire())
-    const election = new recipes.LeaderElection(zk, '/election', { data: 'd' })
+    const election = new recipes.LeaderElection(zk, '/election', { label: 'd' })
     await done(election.campaign())
     const group = new recipes.Group(zk, '/group')
     const member = await done(group.join({ name: 'n', data: 'd' }))

@@ -71,7 +71,7 @@ async function followed() {
   const segments = new Segments(scene.world)
   const zk = await scene.client({ runtime: segments.runtime })
   const [one, two] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-  const first = await scene.done(new LeaderElection(one, PATH, { data: 'one' }).campaign())
+  const first = await scene.done(new LeaderElection(one, PATH, { label: 'one' }).campaign())
   const stopping = new AbortController()
   const seen: (string | undefined)[] = []
   const following = outcome(
@@ -85,7 +85,7 @@ async function followed() {
   )
   await scene.world.settle()
   lagging.lag(600_000)
-  const second = outcome(new LeaderElection(two, PATH, { data: 'two' }).campaign())
+  const second = outcome(new LeaderElection(two, PATH, { label: 'two' }).campaign())
   await scene.world.settle()
   await scene.done(first.release())
   await scene.world.settle()

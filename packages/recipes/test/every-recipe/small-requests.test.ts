@@ -23,7 +23,7 @@ const isLoss = (entry: HistoryEntry) => entry.from === 'connection' && /over the
 
 const calls: Record<string, (zk: ZooKeeper) => Promise<unknown>> = {
   'Lock.acquire': (zk) => new Lock(zk, '/a', { label: large }).acquire(),
-  'LeaderElection.campaign': (zk) => new LeaderElection(zk, '/a', { data: large }).campaign(),
+  'LeaderElection.campaign': (zk) => new LeaderElection(zk, '/a', { label: large }).campaign(),
   'Semaphore.acquire': (zk) => new Semaphore(zk, '/a', { permits: 1, label: large }).acquire(),
   'MultiLock.acquire': (zk) => new MultiLock(zk, ['/a', '/b'], { label: large }).acquire(),
   'Group.join': (zk) => new Group(zk, '/a').join({ name: 'a', data: large }),

@@ -112,7 +112,7 @@ describe('LockTimeoutError', () => {
   test('LockTimeoutError of a candidate names the one ahead by its data', async () => {
     const scene = new Scene()
     const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    await scene.done(new LeaderElection(leader, PATH, { data: 'host-1:8080' }).campaign())
+    await scene.done(new LeaderElection(leader, PATH, { label: 'host-1:8080' }).campaign())
     const error = await timedOut(scene, new LeaderElection(zk, PATH).campaign({ timeout: TIMEOUT }))
     expect(error.blocker).toMatchObject({ label: 'host-1:8080', isOwn: false })
   })

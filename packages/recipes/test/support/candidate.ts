@@ -15,7 +15,7 @@ export class Candidate {
 
   constructor(zk: ZooKeeper, path: string, data = '') {
     this.zk = zk
-    this.election = new LeaderElection(zk, path, { data })
+    this.election = new LeaderElection(zk, path, { label: data })
     this.standing = outcome(this.#stand())
   }
 

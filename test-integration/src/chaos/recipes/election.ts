@@ -9,7 +9,7 @@ export const election: Recipe<Entry> = {
   keeps: [''],
   contenders(stage, log) {
     const { zk, path, process: data } = stage
-    const election = new LeaderElection(zk, path, { data })
+    const election = new LeaderElection(zk, path, { label: data })
     const campaign = { acquire: () => election.campaign() }
     return { candidate: (contender) => new Holder(stage, log, contender).takeTurn('exclusive', campaign) }
   },
