@@ -1,6 +1,7 @@
 import { parseConnectString } from '@zk/wire'
 import type { ACL, Data } from '../base/arguments.ts'
 import { Chroot, noChroot } from '../base/chroot.ts'
+import { hex } from '../base/hex.ts'
 import { inspected } from '../base/inspected.ts'
 import type { WatchIterator } from '../base/watch-iterator.ts'
 import { getACL, type NodeACL, setACL } from '../operations/acl.ts'
@@ -105,7 +106,9 @@ export class ZooKeeper {
 
   /** For `util.inspect` and `console.log`: the state, and no secret. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
-    return `ZooKeeper ${inspect({ ...this.state, chroot: this.chroot }, options)}`
+    const { state } = this
+    const session = 'sessionId' in state ? { sessionId: hex(state.sessionId) } : {}
+    return `ZooKeeper ${inspect({ ...state, ...session, chroot: this.chroot }, options)}`
   }
 
   /**

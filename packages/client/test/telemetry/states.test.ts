@@ -10,15 +10,15 @@ async function collect(states: WatchIterator<ClientState>, into: ClientState[]):
   for await (const state of states) into.push(state)
 }
 
-describe('ZooKeeper.states', () => {
-  test('ZooKeeper.states begins with what is, tells of every change, and ends when the client is closed', async () => {
+describe('ZooKeeper.watchState', () => {
+  test('ZooKeeper.watchState begins with what is, tells of every change, and ends when the client is closed', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const seen: ClientState[] = []
     const following = outcome(collect(zk.watchState(), seen))
     await world.settle()
     const [first, since] = [zk.state.since, world.wallNow()]
-    const session = { sessionId: formatSessionId(zk.session.id), timeout: 30_000 }
+    const session = { sessionId: zk.session.id, timeout: 30_000 }
     connection.rst()
     await world.advance(1_000)
     const second = await server.connection()
@@ -46,7 +46,7 @@ describe('ZooKeeper.states', () => {
     ['expired', (connection) => connection.expire(), false],
     ['authFailed', undefined, true],
   ] satisfies [string, ((connection: { expire(): void }) => void) | undefined, boolean][])(
-    'ZooKeeper.states ends with %s when the client does',
+    'ZooKeeper.watchState ends with %s when the client does',
     async (name, _, isAuth) => {
       const world = new VirtualWorld()
       const { zk, server, connection } = await connected(world, { renewSession: false })
@@ -66,7 +66,7 @@ describe('ZooKeeper.states', () => {
   )
 
   test.each(['another list', 'other addresses'])(
-    'ZooKeeper.states does not count what servers did that are gone: %s',
+    'ZooKeeper.watchState does not count what servers did that are gone: %s',
     async (change) => {
       const world = new NamedWorld()
       world.names.set('zk1', ['10.0.0.1', '10.0.0.2'])
@@ -99,7 +99,7 @@ describe('ZooKeeper.states', () => {
     },
   )
 
-  test('ZooKeeper.states shows when every server closes the connection at the handshake (S07)', async () => {
+  test('ZooKeeper.watchState shows when every server closes the connection at the handshake (S07)', async () => {
     const world = new VirtualWorld()
     const addresses = ['zk1:2181', 'zk2:2181', 'zk3:2181']
     const servers = addresses.map((address) => FakeServer.listen(world, address))
@@ -135,7 +135,7 @@ describe('ZooKeeper.states', () => {
     expect(seen.map(({ name }) => name)).toEqual(['connected', 'disconnected', 'disconnected', 'connected'])
   })
 
-  test('ZooKeeper.states waits for every address of a name before it blames the ensemble (S07)', async () => {
+  test('ZooKeeper.watchState waits for every address of a name before it blames the ensemble (S07)', async () => {
     const world = new NamedWorld()
     world.names.set('zk', ['10.0.0.1', '10.0.0.2'])
     const [first, second] = ['10.0.0.1:2181', '10.0.0.2:2181'].map((address) => FakeServer.listen(world, address))
@@ -160,7 +160,7 @@ describe('ZooKeeper.states', () => {
     }
   })
 
-  test('ZooKeeper.states blames no new servers for what the old ones did', async () => {
+  test('ZooKeeper.watchState blames no new servers for what the old ones did', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     void outcome(zk.sync('/'))
@@ -182,7 +182,7 @@ describe('ZooKeeper.states', () => {
     expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
   })
 
-  test('ZooKeeper.states waits for every new server before it blames them, whatever the old ones did', async () => {
+  test('ZooKeeper.watchState waits for every new server before it blames them, whatever the old ones did', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     void outcome(zk.sync('/'))
@@ -207,7 +207,7 @@ describe('ZooKeeper.states', () => {
     }
   })
 
-  test('ZooKeeper.states counts anew after a connection which servers close the connection at the handshake', async () => {
+  test('ZooKeeper.watchState counts anew after a connection which servers close the connection at the handshake', async () => {
     for (let seed = 1; seed <= 8; seed++) {
       const world = new VirtualWorld(seed)
       const addresses = ['zk1:2181', 'zk2:2181']
@@ -243,7 +243,7 @@ describe('ZooKeeper.states', () => {
     }
   })
 
-  test('ZooKeeper.states shows that the server is read-only, and when one is found that is not (S21)', async () => {
+  test('ZooKeeper.watchState shows that the server is read-only, and when one is found that is not (S21)', async () => {
     const world = new VirtualWorld()
     const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
     rw.refuse()
@@ -262,7 +262,7 @@ describe('ZooKeeper.states', () => {
     ])
   })
 
-  test('ZooKeeper.states blames no server that cannot be reached, or that does not answer', async () => {
+  test('ZooKeeper.watchState blames no server that cannot be reached, or that does not answer', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const seen: ClientState[] = []
@@ -401,17 +401,18 @@ describe('ZooKeeper.state', () => {
   test('ZooKeeper.state is that of now, in JSON too', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const session = { sessionId: formatSessionId(zk.session.id), timeout: 30_000 }
+    const session = { sessionId: zk.session.id, timeout: 30_000 }
+    const inJson = { sessionId: formatSessionId(zk.session.id) }
     const state = { name: 'connected', since: world.wallNow(), ...session, server: 'zk1:2181', readOnly: false }
     expect(zk.state).toEqual(state)
-    expect(JSON.parse(JSON.stringify(zk.state))).toEqual(state)
+    expect(JSON.parse(JSON.stringify(zk.state))).toEqual({ ...state, ...inJson })
     await world.advance(1_000)
     expect(zk.state).toEqual(state)
     connection.rst()
     await world.settle()
     const lost = { name: 'disconnected', since: world.wallNow(), ...session, ensembleBehind: false }
     expect(zk.state).toEqual({ ...lost, error: new Error('read ECONNRESET') })
-    expect(JSON.parse(JSON.stringify(zk.state))).toEqual({ ...lost, error: 'read ECONNRESET' })
+    expect(JSON.parse(JSON.stringify(zk.state))).toEqual({ ...lost, ...inJson, error: 'read ECONNRESET' })
     void outcome(zk.close())
     await world.advance(30_000)
     expect(zk.state.name).toBe('closed')

@@ -26,9 +26,10 @@ class Observer {
   }
 
   async #watch(group: Group): Promise<void> {
-    for await (const members of group.watchMembers({ signal: this.stopping.signal })) {
+    const lists = group.watchMembers({ signal: this.stopping.signal })
+    for await (const members of lists) {
       this.lists.push(members)
-      this.seen.push(members.map(({ name, text }) => `${name}=${text}`))
+      this.seen.push([...members.map(({ name, text }) => `${name}=${text}`), ...(lists.isStale ? ['stale'] : [])])
     }
   }
 }
@@ -138,7 +139,7 @@ describe('Group.watchMembers', () => {
     scene.cut(zk)
     await scene.done(me.update('2'))
     await join(scene, other, 'other')
-    expect(observer.last).toEqual(['one=1'])
+    expect(observer.last).toEqual(['one=1', 'stale'])
     scene.accept()
     await scene.world.advance(RECONNECTED)
     expect(observer.last).toEqual(['one=2', 'other='])
@@ -155,19 +156,19 @@ describe('Group.watchMembers', () => {
     await scene.done(me.update('2'))
     scene.accept()
     await scene.world.advance(RECONNECTED)
-    expect(observer.seen).toEqual([['one=1'], ['one=2']])
+    expect(observer.seen).toEqual([['one=1'], ['one=1', 'stale'], ['one=2']])
     expect(since.ops(zk.session.id).slice(0, 2)).toEqual(['sync', 'getChildren2'])
     expect(scene.watches(zk)).toHaveLength(2)
   })
 
-  test('Group.watchMembers yields nothing for a session that expires while nothing changes', async () => {
+  test('Group.watchMembers says when the list is stale, and when it is confirmed in the next session', async () => {
     const { scene, zk, one } = await prepared()
     await join(scene, one, 'one', '1')
     const observer = new Observer(zk)
     await scene.world.settle()
     scene.expire(zk)
     await scene.world.advance(RECONNECTED)
-    expect(observer.seen).toEqual([['one=1']])
+    expect(observer.seen).toEqual([['one=1'], ['one=1', 'stale'], ['one=1']])
   })
 
   test('Group.watchMembers makes one list of what happens while the loop works, and reads nothing meanwhile', async () => {
