@@ -3,6 +3,7 @@ export { ZooKeeper } from './zookeeper/zookeeper.ts'
 export type { AdvancedOptions, AuthInfo, ConnectOptions, MakeHostProvider } from './zookeeper/options.ts'
 export type { CallOptions, EnsureOptions, ParentsOptions } from './operations/call-options.ts'
 export { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from './base/errors.ts'
+export { ZkError } from './base/zk-error.ts'
 
 // State and telemetry.
 export type { ClientState } from './telemetry/client-state.ts'

@@ -35,6 +35,7 @@ test('ConnectError in JSON says what happened at each server', () => {
   expect(parsed(error)).toEqual({
     name: 'ConnectError',
     message: error.message,
+    code: 'NoServerReached',
     servers: [{ server: 'zk1:2181', attempts: 2, error: 'refused' }],
   })
 })

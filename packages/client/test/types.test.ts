@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type * as client from '../src/index.ts'
 import {
+  ConnectError,
   type Created,
   formatACL,
   KeeperError,
@@ -11,6 +12,7 @@ import {
   op,
   parseACL,
   type Stat,
+  ZkError,
   type ZooKeeper,
 } from '../src/index.ts'
 
@@ -109,6 +111,21 @@ test('KeeperError.is narrows the error, and its code to those asked for', () => 
   if (KeeperError.is(error, 'NoNode', 'BadVersion')) expectTypeOf(error.code).toEqualTypeOf<'NoNode' | 'BadVersion'>()
   // A number may have any name.
   if (KeeperError.is(error, 'NoNode', -200)) expectTypeOf(error.code).toEqualTypeOf<KeeperErrorCode>()
+})
+
+test('ZkError.is narrows to the class on which it is called, and instanceof does, too', () => {
+  class ImportError extends KeeperError {
+    readonly line = 5
+  }
+  const error = new Error('whatever') as unknown
+  if (ZkError.is(error)) expectTypeOf(error.code).toEqualTypeOf<string>()
+  if (ConnectError.is(error)) expectTypeOf(error.code).toEqualTypeOf<'NoServerReached'>()
+  if (ImportError.is(error, 'NoNode'))
+    expectTypeOf([error.code, error.line] as const).toEqualTypeOf<readonly ['NoNode', 5]>()
+  if (error instanceof KeeperError) expectTypeOf(error).toEqualTypeOf<KeeperError>()
+  else if (error instanceof ZkError) expectTypeOf(error).toEqualTypeOf<ZkError>()
+  // @ts-expect-error no code of a KeeperError
+  expect(KeeperError.is(error, 'NoServerReached')).toBe(false)
 })
 
 test('bytes of the public types are Uint8Arrays, in and out', () => {

@@ -76,5 +76,6 @@ export {
   type Session,
   type Stat,
   systemRuntime,
+  ZkError,
   ZooKeeper,
 } from '@zk/client'

@@ -2,11 +2,7 @@ import type { ErrorName } from '@zk/wire'
 import { ErrorCode, printable } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
-
-/** The key by which `KeeperError.is` recognizes errors of any copy of this package. */
-const keeperBrand = Symbol.for('@zk/KeeperError')
-/** The key by which `ConnectError.is` recognizes errors of any copy of this package. */
-const connectBrand = Symbol.for('@zk/ConnectError')
+import { nameErrors, ZkError } from './zk-error.ts'
 
 /**
  * The names of ZooKeeper's error codes, and seven codes of our own: `Closed` (the client was closed), `QueueFull` (too many
@@ -57,16 +53,13 @@ export interface KeeperErrorDetails {
 
 const sessionIds = new WeakMap<KeeperError, bigint>()
 
-/**
- * The error of a call that failed, in ZooKeeper or in the client. The message is for people, and may change with any version.
- */
-export class KeeperError extends Error {
-  /** The name of the class, with which the stack begins. */
-  override readonly name = 'KeeperError'
-  /** `is` looks for this key. */
-  readonly [keeperBrand] = true
+/** The error of a call that failed, in ZooKeeper or in the client. */
+export class KeeperError extends ZkError {
+  static {
+    nameErrors(this, 'KeeperError')
+  }
   /** The name of the failure; `Unknown` if this version has no name for the number that the server sent. */
-  readonly code: KeeperErrorCode
+  declare readonly code: KeeperErrorCode
   /**
    * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of our own. For `Unknown` use
    * this number: it stays the same when a later version has a name for it.
@@ -75,7 +68,7 @@ export class KeeperError extends Error {
   /** The operation, by the name of the client's method. */
   readonly op: string | undefined
   /** The path of the call, as the caller named it; undefined for a call without a path. */
-  readonly path: string | undefined
+  declare readonly path: string | undefined
   /** The chroot of the client, below which `path` is; undefined if there is none. */
   readonly chroot: string | undefined
   /**
@@ -98,11 +91,9 @@ export class KeeperError extends Error {
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
-    super(printable(describe(code, details)), details.cause === undefined ? undefined : { cause: details.cause })
-    this.code = code
+    super(code, describe(code, details), details)
     this.number = details.number ?? (code in ErrorCode ? ErrorCode[code as ErrorName] : undefined)
     this.op = details.op
-    this.path = details.path
     this.chroot = details.chroot
     this.outcomeUnknown = details.outcomeUnknown ?? false
     this.server = details.server
@@ -121,18 +112,9 @@ export class KeeperError extends Error {
   }
 
   /** For logs: all fields, `sessionId` as text. */
-  toJSON(): object {
-    const { name, message, code, number, op, path, chroot, outcomeUnknown, server, sessionId, index, results, needs } =
-      this
-    const about = {
-      op,
-      path,
-      chroot,
-      outcomeUnknown,
-      server,
-      sessionId: sessionId === undefined ? undefined : hex(sessionId),
-    }
-    return { name, message, code, number, ...about, index, results, needs }
+  override toJSON(): object {
+    const { sessionId } = this
+    return { ...super.toJSON(), sessionId: sessionId === undefined ? undefined : hex(sessionId) }
   }
 
   /**
@@ -140,11 +122,15 @@ export class KeeperError extends Error {
    * one of them. A number matches whatever its name is: `KeeperError.is(error, -200)` stays right when a later version has a
    * name for a number that is `Unknown` now.
    */
-  static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code }
+  static override is<E extends ZkError, Code extends E['code']>(
+    this: abstract new (...args: never) => E,
+    error: unknown,
+    ...codes: Code[]
+  ): error is E & { readonly code: Code }
   /** Accepts numbers, too. The compiler cannot derive the code from a number. */
-  static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): error is KeeperError
-  static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): boolean {
-    if (!branded(error, keeperBrand)) return false
+  static override is(error: unknown, ...codes: (KeeperErrorCode | number)[]): error is KeeperError
+  static override is(error: unknown, ...codes: (KeeperErrorCode | number)[]): boolean {
+    if (!super.is(error)) return false
     const { code, number } = error as KeeperError
     return codes.length === 0 || codes.includes(code) || (number !== undefined && codes.includes(number))
   }
@@ -163,11 +149,12 @@ export interface ConnectAttempt {
 }
 
 /** No server could be reached in time. `servers` lists what happened at each. */
-export class ConnectError extends Error {
-  /** The name of the class, with which the stack begins. */
-  override readonly name = 'ConnectError'
-  /** `is` looks for this key. */
-  readonly [connectBrand] = true
+export class ConnectError extends ZkError {
+  static {
+    nameErrors(this, 'ConnectError')
+  }
+  /** The only code. */
+  declare readonly code: 'NoServerReached'
   /** All servers, tried or not. A server with several addresses has an entry for each address that was tried. */
   readonly servers: readonly ConnectAttempt[]
 
@@ -177,20 +164,14 @@ export class ConnectError extends Error {
         `${server}${address === undefined ? '' : ` at ${address}`} (tried ${attempts}): ${messageOf(error)}`,
     )
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
-    super(printable(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`))
+    super('NoServerReached', `no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
     for (const { error } of servers) describeInJson(error)
     this.servers = servers
   }
 
   /** For logs: what happened at each server, each error as its message. */
-  toJSON(): object {
-    const { name, message } = this
-    return { name, message, servers: this.servers.map((each) => ({ ...each, error: messageOf(each.error) })) }
-  }
-
-  /** Whether the error is a `ConnectError` of any copy of this package. */
-  static is(error: unknown): error is ConnectError {
-    return branded(error, connectBrand)
+  override toJSON(): object {
+    return { ...super.toJSON(), servers: this.servers.map((each) => ({ ...each, error: messageOf(each.error) })) }
   }
 }
 
@@ -273,11 +254,6 @@ export function atCaller(error: unknown, signal?: AbortSignal): unknown {
 /** Throws an error of ours with the stack of the caller. */
 export function throwAtCaller(error: unknown, signal?: AbortSignal): never {
   throw atCaller(error, signal)
-}
-
-/** Whether the error is of the class with this brand, in any copy of its package. */
-export function branded(error: unknown, brand: symbol): boolean {
-  return typeof error === 'object' && error !== null && brand in error
 }
 
 function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {

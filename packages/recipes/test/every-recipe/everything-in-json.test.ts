@@ -186,6 +186,7 @@ describe('Everything public', () => {
     circle.cert.issuerCertificate = circle.cert
     Object.assign(shown, {
       DetachedSession: detached,
+      ZkError: failed,
       ConnectError: new client.ConnectError([...servers, { server: 'zk8:2182', attempts: 1, error: circle }], 5),
       LockLostError: new LockLostError('Released', PATH, { result: 5n, cause: exists }),
       MembershipLostError: member.signal.reason,
