@@ -16,5 +16,13 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['zookeeper'],
     ['helpers'],
   ],
-  'packages/recipes/src': [['kernel'], ['lease'], ['queue'], ['held'], [OTHERS], ['discovery', 'double-barrier']],
+  'packages/recipes/src': [
+    ['errors'],
+    ['kernel'],
+    ['lease'],
+    ['queue'],
+    ['held'],
+    [OTHERS],
+    ['discovery', 'double-barrier'],
+  ],
 }

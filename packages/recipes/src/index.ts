@@ -1,7 +1,6 @@
 export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './held/acquirable.ts'
 export type { QueuePlace } from './queue/wait.ts'
 export { Barrier, type BarrierOptions, type BarrierWaitOptions } from './barrier/barrier.ts'
-export { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 export { type ChangeOptions, Counter, type CounterOptions } from './counter/counter.ts'
 export {
   BarrierEntry,
@@ -10,11 +9,15 @@ export {
   type EnterOptions,
 } from './double-barrier/double-barrier.ts'
 export type { RecipeMessages } from './queue/diagnostics.ts'
-export { LockLostError } from './held/lock-lost-error.ts'
-export { LockTimeoutError, type Blocker } from './queue/lock-timeout-error.ts'
-export { type LossReason } from './lease/loss-reason.ts'
-export { PermitsError } from './semaphore/permits-error.ts'
-export { WouldDeadlockError } from './lock/would-deadlock-error.ts'
+export { LostError, type LostErrorCode } from './errors/lost-error.ts'
+export { RecipeError, type RecipeErrorCode, type RecipeErrorWith } from './errors/recipe-error.ts'
+export {
+  type Blocker,
+  type NameOwner,
+  WaitTimeoutError,
+  type WaitTimeoutErrorCode,
+  type WaitTimeoutErrorWith,
+} from './errors/wait-timeout-error.ts'
 export { fencingText, type Held } from './held/held.ts'
 export { LeaderElection } from './election/leader-election.ts'
 export { type ExclusiveLockOptions, Lock } from './lock/lock.ts'
@@ -44,9 +47,7 @@ export type {
   Ready,
   Removed,
 } from './mirror/mirrored-node.ts'
-export { MirrorTooLargeError } from './mirror/errors.ts'
 export type { GroupMessages } from './group/diagnostics.ts'
-export { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './group/errors.ts'
 export {
   type NewInstance,
   type RegisterOptions,

@@ -60,8 +60,3 @@ export abstract class ZkError extends Error {
     return typeof value === 'object' && value !== null && brand in value
   }
 }
-
-/** Whether the error is of the class with this brand, in any copy of its package. */
-export function branded(error: unknown, brand: symbol): boolean {
-  return typeof error === 'object' && error !== null && brand in error
-}

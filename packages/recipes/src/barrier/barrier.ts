@@ -8,7 +8,7 @@ import {
   type ZooKeeper,
 } from '@zk/client'
 import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
-import { BarrierTimeoutError } from './barrier-timeout-error.ts'
+import { didNotOpen } from './did-not-open.ts'
 import { checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
@@ -27,7 +27,7 @@ export interface BarrierOptions {
 /** How long to wait at a barrier. */
 export interface BarrierWaitOptions {
   /**
-   * The longest wait in ms, counted from the call. Then the call rejects with a `BarrierTimeoutError`. With 0 it waits for no other
+   * The longest wait in ms, counted from the call. Then the call rejects with a `WaitTimeoutError`. With 0 it waits for no other
    * program, but up to the session timeout for servers.
    * @default forever
    */
@@ -131,7 +131,7 @@ export class Barrier {
     checkWait('wait', options, waitOptions)
     const { signal } = options
     throwIfAborted(signal)
-    const late = (after: number) => new BarrierTimeoutError(this.path, after, 'it was not removed', [this.path])
+    const late = (after: number) => didNotOpen('BarrierSet', this.path, after, 'it was not removed', [this.path])
     await withLimitForOthers(this.#zk, options, late, (limit, mustWait) =>
       limit.asking((over) => this.#opened(limit, mustWait, over)),
     )

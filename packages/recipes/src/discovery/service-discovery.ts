@@ -223,7 +223,7 @@ export class Registration implements AsyncDisposable {
     return this.#membership.state
   }
 
-  /** Aborts when the registration ends. Its reason is a `MembershipLostError`. */
+  /** Aborts when the registration ends. Its reason is a `LostError`. */
   get signal(): AbortSignal {
     return this.#membership.signal
   }

@@ -1,7 +1,7 @@
 import type { ACL, Session, ZooKeeper } from '@zk/client'
 import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from '../barrier/barrier.ts'
-import { BarrierTimeoutError } from '../barrier/barrier-timeout-error.ts'
+import { didNotOpen } from '../barrier/did-not-open.ts'
 import { BarrierMember } from './barrier-member.ts'
 import { Entering, type EnteringOptions } from './entering.ts'
 import { Leaving } from './leaving.ts'
@@ -90,7 +90,7 @@ export class DoubleBarrier {
     const entering = { size: this.size, data: copyOf(data), acl: this.#acl, former }
     let member: BarrierMember | undefined
     const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
-    const late = (after: number) => new BarrierTimeoutError(this.path, after, missing(), pathsOf(member))
+    const late = (after: number) => didNotOpen('MembersMissing', this.path, after, missing(), pathsOf(member))
     return await withLimitForOthers(this.#zk, options, late, (limit, mustWait) => {
       const enter = async (session: Session) => {
         throwIfAborted(session.detaching)
@@ -163,7 +163,7 @@ export class BarrierEntry {
     checkWait('leave', options, leaveOptions)
     const member = this.#member
     const missing = () => `${member.present.length} have not left`
-    const late = (after: number) => new BarrierTimeoutError(member.barrier, after, missing(), pathsOf(member))
+    const late = (after: number) => didNotOpen('MembersPresent', member.barrier, after, missing(), pathsOf(member))
     try {
       await withLimitForOthers(member.zk, options, late, (limit, mustWait) =>
         limit.asking((over) => this.#leaving.leave(over, mustWait)),

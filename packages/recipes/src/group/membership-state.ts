@@ -5,7 +5,7 @@ import { withLimit } from '../kernel/limit.ts'
 import { Deferred, unawaited } from '../kernel/promises.ts'
 import type { Values } from '../kernel/watch-values.ts'
 import { reportMember } from './diagnostics.ts'
-import type { MembershipLostError } from './errors.ts'
+import type { LostError } from '../errors/lost-error.ts'
 
 /** The state of a membership. Times are in ms since the epoch, by the clock of this machine. In JSON bigints are text, `0x…`. */
 export type MembershipState =
@@ -17,7 +17,7 @@ export type MembershipState =
   /** The node is gone, and is created again. `cause` says what happened to it. */
   | { readonly name: 'absent'; readonly since: number; readonly cause: 'SessionExpired' | 'NodeDeleted' }
   /** The membership is over. */
-  | { readonly name: 'ended'; readonly since: number; readonly error: MembershipLostError }
+  | { readonly name: 'ended'; readonly since: number; readonly error: LostError }
 
 /**
  * The states that may follow each state. Other changes are ignored: an absent member does not become absent again, and an end is final.
@@ -68,11 +68,11 @@ export class MembershipStates {
     reportMember(this.#zk, { ...this.#paths, event: 'absent', error: cause })
   }
 
-  end(error: MembershipLostError): void {
+  end(error: LostError): void {
     if (!this.#become({ name: 'ended', since: this.#zk.runtime.wallNow(), error })) return
     this.#entered.reject(error)
     if (!this.#wasPresent) return
-    const event = error.reason === 'Left' ? 'left' : 'lost'
+    const event = error.code === 'Released' ? 'left' : 'lost'
     reportMember(this.#zk, { ...this.#paths, event, ...(event === 'lost' && { error }) })
   }
 

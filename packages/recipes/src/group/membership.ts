@@ -6,7 +6,9 @@ import { unawaited } from '../kernel/promises.ts'
 import { inEachSession } from '../kernel/sessions.ts'
 import { watchValues } from '../kernel/watch-values.ts'
 import { checkCall, checkContent } from './checks.ts'
-import { MembershipLostError, type MembershipLossReason, NameTakenError } from './errors.ts'
+import { LostError } from '../errors/lost-error.ts'
+import { WaitTimeoutError } from '../errors/wait-timeout-error.ts'
+import { lostMembership, type MembershipLossReason } from './errors.ts'
 import type { MembersFolder } from './member.ts'
 import { type KeptMember, MemberKeeper } from './member-keeper.ts'
 import { type MembershipState, MembershipStates } from './membership-state.ts'
@@ -62,7 +64,7 @@ export class Membership implements AsyncDisposable {
     return this.#member.states.current
   }
 
-  /** Aborts when the membership ends. Its reason is a `MembershipLostError`. An absence does not abort it. */
+  /** Aborts when the membership ends. Its reason is a `LostError`. An absence does not abort it. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -86,7 +88,7 @@ export class Membership implements AsyncDisposable {
    *
    * When the servers refuse the data, or it is too large, it rejects with that error, and the member keeps what it had.
    * Without an answer in time it rejects with `RequestTimeout`, and the data is written later. It rejects with a
-   * `MembershipLostError` when the membership has ended.
+   * `LostError` when the membership has ended.
    */
   async update(data: Uint8Array | string, options: UpdateOptions = {}): Promise<void> {
     checkCall('update', options)
@@ -122,7 +124,7 @@ export class Membership implements AsyncDisposable {
    * node until the session expires there, a session timeout later at most.
    */
   async release(): Promise<void> {
-    this.#end('Left')
+    this.#end('Released')
     const timeout = serverTimeout('release', this.path, this.#keeper.session.timeout)
     await withLimit(this.#member.folder.zk.runtime, { timeout }, (limit) => limit.during(this.#keeper.remove()))
   }
@@ -147,8 +149,8 @@ export class Membership implements AsyncDisposable {
     try {
       await withLimit(folder.zk.runtime, limits, (limit) => limit.during(states.entered))
     } catch (error) {
-      this.#end('Left')
-      throw MembershipLostError.is(error) ? (error.cause ?? error) : error
+      this.#end('Released')
+      throw LostError.is(error) ? (error.cause ?? error) : error
     }
   }
 
@@ -181,7 +183,7 @@ export class Membership implements AsyncDisposable {
   #end(reason: MembershipLossReason, cause?: unknown): void {
     const { states, updates } = this.#member
     if (states.current.name === 'ended') return
-    const error = new MembershipLostError(reason, this.path, cause === undefined ? undefined : { cause })
+    const error = lostMembership(reason, this.path, cause)
     states.end(error)
     this.#abort.abort(error)
     updates.end(error)
@@ -191,6 +193,6 @@ export class Membership implements AsyncDisposable {
 }
 
 function reasonOf(error: unknown, { signal, detaching }: Session): MembershipLossReason {
-  if (NameTakenError.is(error)) return 'NameTaken'
+  if (WaitTimeoutError.is(error)) return 'NameTaken'
   return signal.aborted || detaching.aborted ? 'Closed' : 'Refused'
 }

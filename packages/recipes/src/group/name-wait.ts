@@ -4,7 +4,8 @@ import { withLimit } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
 import { eventIfSent } from '../kernel/unreadable.ts'
 import { Claims } from './claims.ts'
-import { type NameOwner, NameTakenError } from './errors.ts'
+import type { NameOwner } from '../errors/wait-timeout-error.ts'
+import { nameTaken } from './errors.ts'
 
 export class NameWait {
   readonly #zk: ZooKeeper
@@ -71,7 +72,7 @@ export class NameWait {
   late(): Error {
     return this.#owner === undefined
       ? new KeeperError('RequestTimeout', { op: 'join', path: this.#path })
-      : new NameTakenError(this.#path, this.#timeout, this.#owner)
+      : nameTaken(this.#path, this.#timeout, this.#owner)
   }
 
   /** The first wait is limited by `join`, unless the timeout is 0. */

@@ -5,7 +5,7 @@ import type { QueuePlace } from '../queue/wait.ts'
 /** How long `acquire` waits, and the callbacks during the wait and the hold. */
 export interface AcquireOptions extends HoldListeners {
   /**
-   * The longest wait in ms, counted from the call. Then `acquire` rejects with a `LockTimeoutError`. With 0 it waits for no other
+   * The longest wait in ms, counted from the call. Then `acquire` rejects with a `WaitTimeoutError`. With 0 it waits for no other
    * contender, but up to the session timeout for servers.
    * @default no limit
    */
@@ -19,7 +19,7 @@ export interface AcquireOptions extends HoldListeners {
 /** How long `run` waits, and what it does when the lock is lost. */
 export interface RunOptions extends AcquireOptions {
   /**
-   * What `run` does if the lock was lost before `body` settled. `reject`: it rejects with a `LockLostError`, whose `result` is
+   * What `run` does if the lock was lost before `body` settled. `reject`: it rejects with a `LostError`, whose `result` is
    * the value with which the body resolved. `ignore`: it resolves with this value. Use `ignore` only if the resource checks
    * the fencing token.
    * @default 'reject'
@@ -41,7 +41,7 @@ export interface TryAcquireOptions extends HoldListeners {
 /** Something that can be held: a lock, or one side of a shared lock. */
 export interface Acquirable<H extends Held> {
   /**
-   * Waits in the queue, and resolves when granted. It rejects with a `LockTimeoutError`, with the reason of the signal, or with
+   * Waits in the queue, and resolves when granted. It rejects with a `WaitTimeoutError`, with the reason of the signal, or with
    * a `KeeperError` that waiting cannot change (`NoAuth`, `Closed` …). Then the place in the queue is given up. A lost
    * connection or an expired session does not end the wait.
    */
@@ -59,7 +59,7 @@ export interface Acquirable<H extends Held> {
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /**
    * Acquires, calls `body`, and releases. If `body` rejects, `run` rejects with the same error. Otherwise, if the lock was lost
-   * before the body settled, it rejects with a `LockLostError` (see `onLost`). Otherwise, if the release failed, it rejects with
+   * before the body settled, it rejects with a `LostError` (see `onLost`). Otherwise, if the release failed, it rejects with
    * that error. If the body itself releases or downgrades its hold, this is not a loss. After a downgrade, the hold of the reader
    * stays until it is released.
    */

@@ -3,7 +3,8 @@ import { hex } from '@zk/client/internal'
 import type { Owner } from '../queue/owners.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
 import { HoldReports } from './hold-reports.ts'
-import { LockLostError } from './lock-lost-error.ts'
+import type { LostError } from '../errors/lost-error.ts'
+import { lostHold } from './lost-hold.ts'
 import { type LossReason } from '../lease/loss-reason.ts'
 import { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -17,7 +18,7 @@ interface Loss {
   readonly reason: LossReason
   readonly cause: unknown
   /** If the holder ended the hold, the error is made at the first use. Otherwise it is made at once, so its stack shows the loss. */
-  error: LockLostError | undefined
+  error: LostError | undefined
 }
 
 /**
@@ -64,7 +65,7 @@ export class Held implements AsyncDisposable {
     this.#keeper.add(this)
   }
 
-  /** Aborts when this is no longer held. Its reason is a `LockLostError`. */
+  /** Aborts when this is no longer held. Its reason is a `LostError`. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
@@ -124,7 +125,7 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Throws a `LockLostError` if this is no longer held. The stack of the error shows this call. The stack of `signal.reason`
+   * Throws a `LostError` if this is no longer held. The stack of the error shows this call. The stack of `signal.reason`
    * shows the loss. (After a release it shows the release, or the first use of `signal` if that was later.)
    */
   throwIfLost(): void {
@@ -133,7 +134,7 @@ export class Held implements AsyncDisposable {
 
   /**
    * Executes the operations, all or none, and only while this is held: the servers check in the same transaction that the node
-   * of this hold exists. Rejects with a `LockLostError` if this is no longer held. Other errors are those of `zk.multi`. Their
+   * of this hold exists. Rejects with a `LostError` if this is no longer held. Other errors are those of `zk.multi`. Their
    * `index` is the index in `ops`.
    */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
@@ -164,12 +165,12 @@ export class Held implements AsyncDisposable {
   }
 
   /** @internal Why the hold was lost; undefined while it is held, and if its holder has ended it. */
-  get loss(): LockLostError | undefined {
+  get loss(): LostError | undefined {
     return this.isHeld() || isWanted(this.#loss!.reason) ? undefined : this.#errorOf(this.#loss!)
   }
 
   /** @internal Releases the hold at the end of a `run`. Resolves with its loss, if any. Then an error of the release is ignored. */
-  async finish(): Promise<LockLostError | undefined> {
+  async finish(): Promise<LostError | undefined> {
     const { loss } = this
     const releasing = this.release()
     await (loss === undefined ? releasing.catch(unlessLate) : releasing.catch(() => {}))
@@ -227,9 +228,9 @@ export class Held implements AsyncDisposable {
     unawaited(this.#owner.leave())
   }
 
-  #errorOf(loss: Loss): LockLostError {
+  #errorOf(loss: Loss): LostError {
     const { reason, cause } = loss
-    loss.error ??= new LockLostError(reason, this.path, cause === undefined ? undefined : { cause })
+    loss.error ??= lostHold(reason, this.path, { cause })
     return loss.error
   }
 
@@ -245,7 +246,7 @@ export class Held implements AsyncDisposable {
   /** The error for the caller of `multi`: its index and results do not count our check. */
   #ofCaller(error: unknown): unknown {
     if (!KeeperError.is(error)) return error
-    // The request was not executed. If the hold has ended meanwhile, the error is a `LockLostError`.
+    // The request was not executed. If the hold has ended meanwhile, the error is a `LostError`.
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error

@@ -15,7 +15,7 @@ export interface ExclusiveLockOptions extends LockOptions {
   /**
    * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer run, as Curator's
    * mutex does in one thread. Only the outermost run releases the lock. If an inner run continues after the outer run has ended,
-   * it has lost the lock. A new `run` in a task that continues after the outer run rejects with a `LockLostError`. With this
+   * it has lost the lock. A new `run` in a task that continues after the outer run rejects with a `LostError`. With this
    * option every promise of the program takes a little longer (`AsyncLocalStorage`).
    * @default false
    */
@@ -49,7 +49,7 @@ export class Lock implements Acquirable<Held> {
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
-  /** See `Acquirable`. With `reentrant` it rejects with a `WouldDeadlockError` inside a `run` of this object. */
+  /** See `Acquirable`. With `reentrant` it rejects with a `RecipeError`, `WouldDeadlock`, inside a `run` of this object. */
   acquire(options?: AcquireOptions): Promise<Held> {
     const acquiring = () => this.#queueLock.acquire(options)
     return this.#reentrancy === undefined ? acquiring() : this.#reentrancy.outside(acquiring)

@@ -1,9 +1,9 @@
 // A `run` inside a `run` of the same lock, in one chain of async calls, uses the hold of the outer one.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RunOptions } from '../held/acquirable.ts'
-import { LockLostError } from '../held/lock-lost-error.ts'
-import { WouldDeadlockError } from './would-deadlock-error.ts'
+import { RecipeError } from '../errors/recipe-error.ts'
 import { type Held, isAbortOf } from '../held/held.ts'
+import { lostHold } from '../held/lost-hold.ts'
 
 interface Run<H> {
   readonly held: H
@@ -19,20 +19,20 @@ export class Reentrancy<H extends Held> {
     this.#path = path
   }
 
-  /** The hold of the run in which this code runs, if any. Throws a `LockLostError` if that run has ended or lost its hold. */
+  /** The hold of the run in which this code runs, if any. Throws a `LostError` if that run has ended or lost its hold. */
   get current(): H | undefined {
     const run = this.#runs.getStore()
     if (run === undefined) return undefined
     run.held.throwIfLost()
     // The body of the run has ended, and the run is about to release the hold.
-    if (run.isOver) throw new LockLostError('Released', run.held.path)
+    if (run.isOver) throw lostHold('Released', run.held.path)
     return run.held
   }
 
   /** Acquires. Rejects if this code is inside a run that holds the lock: the acquire would wait for that run. */
   async outside(acquire: () => Promise<H>): Promise<H> {
     const run = this.#runs.getStore()
-    if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
+    if (run !== undefined && !run.isOver && run.held.isHeld()) throw wouldDeadlock(this.#path)
     return await acquire()
   }
 
@@ -47,7 +47,7 @@ export class Reentrancy<H extends Held> {
       throw loss !== undefined && onLost === 'reject' && isAbortOf(signal, error) ? loss.with(undefined) : error
     }
     if (onLost === 'ignore') return result
-    if (run.isOver) throw new LockLostError('Released', run.held.path, { result })
+    if (run.isOver) throw lostHold('Released', run.held.path, { result })
     const { loss } = run.held
     if (loss !== undefined) throw loss.with(result)
     return result
@@ -62,4 +62,9 @@ export class Reentrancy<H extends Held> {
       run.isOver = true
     }
   }
+}
+
+function wouldDeadlock(path: string): RecipeError {
+  const message = `${path} is held by the run that this acquire is in, and would never be granted: use run, which re-enters`
+  return new RecipeError('WouldDeadlock', path, message)
 }

@@ -1,6 +1,6 @@
 // The copy of the tree, its limits, and the readers of its changes.
 import { ChangeFeed } from './change-feed.ts'
-import { MirrorTooLargeError } from './errors.ts'
+import { tooLarge } from './too-large.ts'
 import { parentOf, Tree, type WrittenStat } from './tree.ts'
 
 export interface Bounds {
@@ -51,7 +51,7 @@ export class Copy {
       tree.update(id, stat, data)
     }
     const { maxBytes } = this.#bounds
-    if (tree.bytes > maxBytes) throw new MirrorTooLargeError(tree.root, 'maxBytes', maxBytes, tree.bytes)
+    if (tree.bytes > maxBytes) throw tooLarge(tree.root, 'maxBytes', maxBytes, tree.bytes)
     this.#flush()
   }
 
@@ -68,7 +68,7 @@ export class Copy {
   check(more: number, mayBeGone = () => false): void {
     const found = this.tree.size + more
     const { maxNodes } = this.#bounds
-    if (found > maxNodes && !mayBeGone()) throw new MirrorTooLargeError(this.tree.root, 'maxNodes', maxNodes, found)
+    if (found > maxNodes && !mayBeGone()) throw tooLarge(this.tree.root, 'maxNodes', maxNodes, found)
   }
 
   /** The content is complete again. */

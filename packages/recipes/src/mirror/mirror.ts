@@ -15,11 +15,11 @@ export interface MirrorOptions {
    * top node, and must always return the same result for a path. If it throws, the mirror ends with that error. @default all
    */
   filter?: ((path: string) => boolean) | undefined
-  /** The maximum number of nodes, at least 1. One more ends the mirror with a `MirrorTooLargeError`. @default 1_000_000 */
+  /** The maximum number of nodes, at least 1. One more ends the mirror with `MirrorTooLarge`. @default 1_000_000 */
   maxNodes?: number | undefined
   /**
    * The maximum number of bytes of data plus characters of names, at least 1. One more ends the mirror with a
-   * `MirrorTooLargeError`. @default 256 MiB
+   * `MirrorTooLarge`. @default 256 MiB
    */
   maxBytes?: number | undefined
 }
@@ -54,7 +54,7 @@ export class Mirror {
 
   /**
    * Resolves when the content is whole: as recent as the server of this client was at some time after the call. Rejects with a
-   * `MirrorTooLargeError` when the tree exceeds a limit, with `ResponseTooLarge` when a list of children exceeds the client's
+   * `MirrorTooLarge` when the tree exceeds a limit, with `ResponseTooLarge` when a list of children exceeds the client's
    * `maxResponseSize`, with the reason of the signal, and with any permanent error (`Closed`, `AuthFailed` …). Then no watch is
    * left. It waits for servers without a time limit.
    *

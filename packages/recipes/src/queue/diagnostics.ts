@@ -3,7 +3,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
-import type { LossReason } from '../lease/loss-reason.ts'
+import type { LostErrorCode } from '../errors/lost-error.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
 
 /** The fields of all messages. */
@@ -53,7 +53,7 @@ export interface RecipeMessages {
    */
   'zk:lost': HoldMessage & {
     readonly held: number
-    readonly reason: LossReason
+    readonly reason: LostErrorCode
     readonly leaseEndedAgo?: number | undefined
     readonly err?: unknown
   }

@@ -1,7 +1,8 @@
 // The wait of a caller, which may use several contenders one after the other.
 import type { Connection, Session, ZooKeeper } from '@zk/client'
 import { logSlowAnswers, report } from './diagnostics.ts'
-import { type Blocker, type EndedWait, LockTimeoutError } from './lock-timeout-error.ts'
+import type { Blocker, WaitTimeoutError } from '../errors/wait-timeout-error.ts'
+import { type EndedWait, notGranted } from './not-granted.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
 import type { ContenderInfo } from './queue.ts'
 
@@ -81,12 +82,12 @@ export class Wait {
   }
 
   /** The error for a wait that has timed out. */
-  tooLong(timeout: number): LockTimeoutError {
+  tooLong(timeout: number): WaitTimeoutError {
     const { path, zk } = this.#subject
     const at = zk.runtime.wallNow()
     const { ahead, blocker } = this.#contender ?? {}
     const proof: EndedWait['proof'] = this.#proving && (this.#proving.slowness ?? 'unfinished')
-    return new LockTimeoutError(path, timeout, {
+    return notGranted(path, timeout, {
       at,
       ahead,
       proof,

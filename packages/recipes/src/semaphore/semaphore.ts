@@ -29,7 +29,7 @@ import { StoredPermits } from './stored-permits.ts'
 export interface SemaphoreOptions extends LockOptions {
   /**
    * The total number of permits: 1 to 1,000,000. It is stored in the node of the path if nothing is stored there yet. Calls
-   * reject with a `PermitsError` if another number is stored. Once both have been equal, this object follows the stored number.
+   * reject with a `RecipeError`, `PermitsDiffer`, if another number is stored. Once both have been equal, this object follows the stored number.
    * @default the stored number
    */
   permits?: number | undefined
@@ -79,7 +79,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * See `Acquirable`. Rejects with a `PermitsError` if the stored number of permits is different, and with a `RangeError` if it
+   * See `Acquirable`. Rejects with a `RecipeError`, `PermitsDiffer`, if the stored number of permits is different, and with a `RangeError` if it
    * is, or becomes, less than `count`: the call would wait forever.
    */
   async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {

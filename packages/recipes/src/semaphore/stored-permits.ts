@@ -1,7 +1,7 @@
 // The number of permits, stored in the semaphore's node in the format of Curator's SharedCount: four bytes, most significant first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
 import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
-import { PermitsError } from './permits-error.ts'
+import { permitsDiffer } from './permits-differ.ts'
 import { afterCommit } from '../kernel/committed.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry, throwUnlessTransient } from '../kernel/retry.ts'
@@ -74,7 +74,7 @@ export class StoredPermits {
   }
 
   /**
-   * What is stored. The expected number is stored first if nothing is. Rejects with a `PermitsError` if the two differ, unless
+   * What is stored. The expected number is stored first if nothing is. Rejects with `PermitsDiffer` if the two differ, unless
    * they were the same before. If it returns a number below `count`, that number is certain to be the one stored now.
    *
    * A server that lags may show what was stored before, and a leader that is cut off answers a sync at once. So before an error
@@ -94,7 +94,7 @@ export class StoredPermits {
         continue
       }
       if (current !== undefined && this.accepts(current, isCommitted ? 0 : count)) return current
-      if (isCommitted) throw new PermitsError(this.path, this.#expected, current?.permits)
+      if (isCommitted) throw permitsDiffer(this.path, this.#expected, current?.permits)
       if (isRecent) {
         await afterCommit(this.#zk, this.path, pinned)
         isCommitted = true
@@ -137,7 +137,7 @@ export class StoredPermits {
   }
 
   #stored({ data, stat }: NodeData): Stored {
-    if (data.length !== 0 && data.length !== LENGTH) throw new PermitsError(this.path, this.#expected, data)
+    if (data.length !== 0 && data.length !== LENGTH) throw permitsDiffer(this.path, this.#expected, data)
     return { permits: data.length === 0 ? undefined : view(data).getInt32(0), version: stat.version }
   }
 

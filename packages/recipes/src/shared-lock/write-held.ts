@@ -6,7 +6,7 @@ import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
 import { ownerLeaves, replaceOwner } from '../queue/owners.ts'
 import type { NodeOptions } from '../queue/protected-nodes.ts'
 import { checkCall } from '../held/checks.ts'
-import { LockLostError } from '../held/lock-lost-error.ts'
+import { lostHold } from '../held/lost-hold.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { SlowAnswers } from '../lease/slow-answers.ts'
 import { Held } from '../held/held.ts'
@@ -50,7 +50,7 @@ export class WriteHeld extends Held {
   /**
    * Resolves with the hold of a reader, which has the writer's place and fencing token. No other writer is granted in between.
    * The hold of the writer ends at the call (`Downgraded`), because other readers may be granted before the answer arrives. If
-   * it rejects, nothing is held: with a `LockLostError` if the session ends or the node is deleted, with `RequestTimeout` if no
+   * it rejects, nothing is held: with a `LostError` if the session ends or the node is deleted, with `RequestTimeout` if no
    * server answers in time, or with the reason of the signal. If the signal is aborted before the call, nothing happens: the
    * writer still holds.
    */
@@ -82,9 +82,9 @@ export class WriteHeld extends Held {
       // The loss was reported as a downgrade.
       logWith(this.#queue.zk, 'error', 'a lock was not downgraded: it is lost', () => ({ node: this.path, err: error }))
       if (session.signal.aborted || session.detaching.aborted)
-        throw new LockLostError(endReason(session), this.path, { cause: error })
-      if (error instanceof SlowAnswers) throw new LockLostError('LeaseLost', this.path, { cause: error })
-      throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
+        throw lostHold(endReason(session), this.path, { cause: error })
+      if (error instanceof SlowAnswers) throw lostHold('LeaseLost', this.path, { cause: error })
+      throw error instanceof NodeVanished ? lostHold('NodeGone', this.path, { cause: error }) : error
     } finally {
       unlisten()
     }

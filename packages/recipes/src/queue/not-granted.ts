@@ -1,22 +1,6 @@
-import { branded, hex, inJson, printable } from '@zk/client/internal'
+import { hex, inJson } from '@zk/client/internal'
+import { type Blocker, WaitTimeoutError } from '../errors/wait-timeout-error.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
-
-/** The brand by which `LockTimeoutError.is` finds errors of any copy of this package. */
-const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
-
-/** The contender that the caller was waiting for when the wait ended. In JSON `sessionId` is text, `0x…`. */
-export interface Blocker {
-  /** The path of the contender's node. */
-  readonly path: string
-  /** The label that the contender stored in its node. */
-  readonly label: string
-  /** The session that its node belongs to. */
-  readonly sessionId: bigint
-  /** When its node was created, by the leader's clock, in ms since the epoch. */
-  readonly since: number
-  /** Whether it is a contender of this same client. */
-  readonly isOwn: boolean
-}
 
 /** The state of a wait when its timeout ended. */
 export interface EndedWait {
@@ -26,46 +10,22 @@ export interface EndedWait {
   readonly ahead?: readonly string[] | undefined
   /** The contender for which the caller waited; undefined if it was not known. */
   readonly blocker?: Blocker | undefined
-  /** @internal It was first in line, but its lease was not proven yet, or always too late. */
+  /** It was first in line, but its lease was not proven yet, or always too late. */
   readonly proof?: Slowness | 'unfinished' | undefined
-  /** @internal Why answers may be missing, if that is known. */
+  /** Why answers may be missing, if that is known. */
   readonly trouble?: string | undefined
 }
 
-/** The caller was not granted in time. Its place in the queue has been given up. */
-export class LockTimeoutError extends Error {
-  /** The name with which its stack begins. */
-  override readonly name = 'LockTimeoutError'
-  /** The brand for `is`. */
-  readonly [timeoutBrand] = true
-  /** The path of the lock or the election. */
-  readonly path: string
-  /** How many contenders were ahead in the last list; undefined if no list showed any. */
-  readonly position: number | undefined
-  /** The paths of the contenders ahead, oldest first. */
-  readonly ahead: readonly string[]
-  /** The contender for which the caller waited: the next one ahead, or, for a reader, the next writer ahead. */
-  readonly blocker: Blocker | undefined
-
-  constructor(path: string, timeout: number, wait: EndedWait) {
-    super(printable(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`))
-    const { ahead, blocker } = wait
-    this.path = path
-    this.position = ahead?.length
-    this.ahead = ahead ?? []
-    this.blocker = blocker && inJson({ ...blocker })
-  }
-
-  /** For logs: all fields, with the session's id as text. */
-  toJSON(): object {
-    const { name, message, path, position, ahead, blocker } = this
-    return { name, message, path, position, ahead, blocker }
-  }
-
-  /** True for a `LockTimeoutError` of any copy of this package in the program. */
-  static is(error: unknown): error is LockTimeoutError {
-    return branded(error, timeoutBrand)
-  }
+/** The error of a caller that was not granted in time. Its place in the queue has been given up. */
+export function notGranted(path: string, timeout: number, wait: EndedWait): WaitTimeoutError {
+  const { ahead = [], blocker, proof } = wait
+  const code = proof === undefined && ahead.length > 0 ? 'LockHeld' : 'SlowAnswers'
+  return new WaitTimeoutError(code, path, `${path} was not granted within ${timeout} ms: ${placeOf(wait)}`, {
+    timeout,
+    position: wait.ahead?.length,
+    ahead,
+    blocker: blocker && inJson({ ...blocker }),
+  })
 }
 
 function placeOf({ ahead, blocker, at, proof, trouble = 'is the ensemble reachable?' }: EndedWait): string {
