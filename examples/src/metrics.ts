@@ -6,7 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import type { ClientStats, RequestMessage } from '@zk/client'
-import { connect, type LossReason, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
+import { connect, type LostErrorCode, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Reading = [name: string, help: string, value: (stats: ClientStats) => number]
@@ -52,9 +52,9 @@ const lossReasons = [
   'Disconnected',
   'Closed',
   'Refused',
-] as const satisfies LossReason[]
+] as const satisfies LostErrorCode[]
 
-const isLoss = (reason: LossReason) => lossReasons.some((loss) => loss === reason)
+const isLoss = (reason: LostErrorCode) => lossReasons.some((loss) => loss === reason)
 
 /** A lock that is held now. */
 interface Holding {

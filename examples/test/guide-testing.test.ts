@@ -1,6 +1,6 @@
 // The test that docs/guide/testing.md shows.
 import { once } from 'node:events'
-import { connect, Lock, LockLostError } from '@zk/recipes'
+import { connect, Lock, LostError } from '@zk/recipes'
 import { TestEnsemble, VirtualWorld } from '@zk/testing'
 import { expect, test, vi } from 'vitest'
 
@@ -17,7 +17,7 @@ test('the report is not taken for written when its lock is lost', async () => {
     const reporting = new Lock(zk, '/locks/report').run((held) => writeReport(held.signal))
     await expect.poll(() => writeReport).toHaveBeenCalled()
     ensemble.sessions.expire(zk.session.id)
-    await expect(reporting).rejects.toThrow(LockLostError)
+    await expect(reporting).rejects.toThrow(LostError)
   } finally {
     await zk.close()
     await ensemble.close()

@@ -10,19 +10,25 @@ import {
   ConnectError,
   Counter,
   DoubleBarrier,
+  Group,
   type Held,
   isTransient,
   KeeperError,
   type KeeperErrorCode,
   LeaderElection,
   Lock,
-  LockLostError,
+  LostError,
+  type LostErrorCode,
+  RecipeError,
+  type RecipeErrorCode,
+  WaitTimeoutError,
+  type WaitTimeoutErrorCode,
   type ZooKeeper,
 } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createOnce, readOrDefault, untilAnswered } from '../src/guide/errors.ts'
+import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/errors.ts'
 import { connectAtLast } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
@@ -68,10 +74,52 @@ describe('docs/guide/errors.md', () => {
     .map((line) => line.split('|'))
   const codesOf = (row: readonly string[]) => [...row[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]!)
 
-  test('has a row for every code, and every reason', () => {
+  /** The rows of the section with this title. */
+  function rowsOf(title: string): string[] {
+    const [, section] = read('docs/guide/errors.md').split(`# ${title}\n`)
+    const lines = section!.split('\n## ')[0]!.split('\n')
+    return lines.filter((line) => line.startsWith('| `')).flatMap((line) => codesOf(line.split('|')))
+  }
+
+  test('has a row for every class, and every code of it', () => {
     const codes = Object.keys(ErrorCode).filter((name) => name !== 'Ok')
-    const ours = ['Closed', 'QueueFull', 'ResponseTooLarge', 'InvalidResponse', 'Unknown']
-    expect(rows.flatMap(codesOf)).toEqual(expect.arrayContaining([...codes, ...ours]))
+    const ours: Record<Exclude<KeeperErrorCode, keyof typeof ErrorCode>, true> = {
+      Closed: true,
+      QueueFull: true,
+      NoUsableServer: true,
+      RequestTooLarge: true,
+      ResponseTooLarge: true,
+      InvalidResponse: true,
+      Unknown: true,
+    }
+    const lost: Record<LostErrorCode, true> = {
+      Released: true,
+      Downgraded: true,
+      LeaseLost: true,
+      Disconnected: true,
+      SessionExpired: true,
+      Closed: true,
+      NodeGone: true,
+      NameTaken: true,
+      Refused: true,
+    }
+    const waits: Record<WaitTimeoutErrorCode, true> = {
+      LockHeld: true,
+      SlowAnswers: true,
+      BarrierSet: true,
+      MembersMissing: true,
+      MembersPresent: true,
+      NameTaken: true,
+    }
+    const recipes: Record<RecipeErrorCode, true> = { WouldDeadlock: true, PermitsDiffer: true, MirrorTooLarge: true }
+    const unreached: ConnectError['code'] = 'NoServerReached'
+    expect(rowsOf('Every code of a KeeperError').sort()).toEqual([...codes, ...Object.keys(ours)].sort())
+    expect(rowsOf('Why a lock was lost').sort()).toEqual(Object.keys(lost).sort())
+    expect(rowsOf('What a call waited for').sort()).toEqual(Object.keys(waits).sort())
+    expect(rowsOf('What a recipe cannot do').sort()).toEqual(Object.keys(recipes).sort())
+    for (const { name } of [KeeperError, ConnectError, LostError, WaitTimeoutError, RecipeError])
+      expect(rowsOf('Errors')).toContain(name)
+    expect(read('docs/guide/errors.md')).toContain(`\`${unreached}\``)
   })
 
   test('says "yes" for exactly the codes that isTransient knows', () => {
@@ -105,6 +153,16 @@ describe('The guide', () => {
     await zk.create('/config', 'one')
     expect(await readOrDefault(zk, '/config')).toBe('one')
     await expect(readOrDefault(zk, 'config')).rejects.toThrow()
+  })
+
+  test('tells why a call failed', async () => {
+    await new Lock(zk, '/lock').acquire()
+    await new Group(zk, '/group').join({ name: 'a' })
+    const error = (calling: Promise<unknown>) => calling.catch((reason: unknown) => reason)
+    expect(whyNot(await error(new Lock(zk, '/lock').acquire({ timeout: 0 })))).toBe('busy: 1 ahead')
+    expect(whyNot(await error(new Group(zk, '/group').join({ name: 'a', timeout: 0 })))).toMatch(/^in use since 20/)
+    expect(whyNot(await error(zk.getData('/missing')))).toBe('failed: NoNode')
+    expect(() => whyNot(new Error('other'))).toThrow('other')
   })
 
   test('takes each ticket once, until they are sold out', async () => {
@@ -248,7 +306,7 @@ describe('The guide', () => {
         return ['eve']
       },
     }
-    await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LockLostError)
+    await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LostError)
     expect(billed).toEqual(['ann', 'bob'])
   })
 
@@ -309,7 +367,7 @@ describe('The guide', () => {
       await once(held.signal, 'abort')
       return 'more'
     })
-    await expect(writing).rejects.toThrow(LockLostError)
+    await expect(writing).rejects.toThrow(LostError)
   })
 
   test('leads until it is to stop', async () => {

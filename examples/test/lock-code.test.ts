@@ -40,7 +40,7 @@ test.each<Loss>([
   const held = await new Lock(zk, '/locks/report').acquire()
   lose(ensemble, zk.session.id)
   await expect.poll(() => held.signal.aborted, { timeout: 5_000 }).toBe(true)
-  expect([held.isHeld(), held.signal.reason.reason]).toEqual([false, reason])
+  expect([held.isHeld(), held.signal.reason.code]).toEqual([false, reason])
 })
 
 test('a client with a chroot finds its nodes again behind a restart', async () => {

@@ -1,6 +1,6 @@
 // Recipes beside nodes that this client may not read. Servers differ: from 3.8.6 and 3.9.5 on they do not show that such a node
 // exists, and others send no events of it (docs/servers.md).
-import { Barrier, Group, KeeperError, Mirror, NameTakenError } from '@zk/recipes'
+import { Barrier, Group, KeeperError, Mirror, WaitTimeoutError } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { newChroot, newClient, rejection } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
@@ -28,7 +28,7 @@ describeEnsemble('Nodes that may not be read', (ensemble) => {
       ])
       expect(KeeperError.is(list![1]!.error, 'NoAuth')).toBe(true)
     }
-    expect(NameTakenError.is(await rejection(group.join({ name: 'secret', timeout: 500 })))).toBe(true)
+    expect(WaitTimeoutError.is(await rejection(group.join({ name: 'secret', timeout: 500 })))).toBe(true)
     const joining = group.join({ name: 'secret', data: '3' })
     await me.release()
     expect((await joining).state.name).toBe('present')

@@ -1,5 +1,5 @@
 // Typical code of users, compiled against the packed packages with every strict compiler option.
-import { connect, type ConnectOptions, Lock, LockLostError, type LockOptions, op, SharedLock } from '@zk/recipes'
+import { connect, type ConnectOptions, Lock, LostError, type LockOptions, op, SharedLock } from '@zk/recipes'
 import { digestMd5, type CallOptions, type TlsOptions, type ZooKeeper } from '@zk/client'
 import { TestEnsemble, type TestEnsembleOptions, TestServer } from '@zk/testing'
 import * as wire from '@zk/wire'
@@ -43,7 +43,7 @@ export async function report(options: ConnectOptions): Promise<string> {
     for await (const event of await zk.watch('/locks')) if (event.type === 'NodeDeleted') break
     return `${path} ${data.byteLength}`
   } catch (error) {
-    if (LockLostError.is(error)) return error.reason
+    if (LostError.is(error)) return error.code
     throw error
   } finally {
     await zk.close()

@@ -1,6 +1,6 @@
 // One contender, in a separate process. It takes its turn once, and tries again if the lock is lost during the turn.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, Lock, LockLostError } from '@zk/recipes'
+import { connect, Lock, LostError } from '@zk/recipes'
 import { machineTime } from '@zk/test-integration/history'
 import type { Report } from './report.ts'
 
@@ -26,7 +26,7 @@ async function takeTurn(): Promise<boolean> {
     return true
   } catch (error) {
     const cause = held.signal.reason ?? error
-    send({ type: 'lost', at: machineTime(), token, why: LockLostError.is(cause) ? cause.reason : String(cause) })
+    send({ type: 'lost', at: machineTime(), token, why: LostError.is(cause) ? cause.code : String(cause) })
     return false
   } finally {
     await held.release()

@@ -1,8 +1,18 @@
 // Code of docs/guide/errors.md.
 import { setTimeout as pause } from 'node:timers/promises'
-import { isTransient, KeeperError, type ZooKeeper } from '@zk/recipes'
+import { isTransient, KeeperError, WaitTimeoutError, ZkError, type ZooKeeper } from '@zk/recipes'
 
-export { createOnce, readOrDefault, untilAnswered }
+export { createOnce, readOrDefault, untilAnswered, whyNot }
+
+// #region why-not
+/** What to tell the user whose call failed. */
+function whyNot(error: unknown): string {
+  if (WaitTimeoutError.is(error, 'LockHeld')) return `busy: ${error.ahead.length} ahead`
+  if (WaitTimeoutError.is(error, 'NameTaken')) return `in use since ${new Date(error.owner.since).toISOString()}`
+  if (ZkError.is(error)) return `failed: ${error.code}`
+  throw error
+}
+// #endregion
 
 // #region read-or-default
 async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {

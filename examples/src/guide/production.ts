@@ -21,7 +21,7 @@ async function connected(): Promise<ZooKeeper> {
 // #endregion
 
 // #region work
-/** One process at a time. Rejects with a `LockLostError` when the lock was lost meanwhile. */
+/** One process at a time. Rejects with a `LostError` when the lock was lost meanwhile. */
 async function billOnce(zk: ZooKeeper, store: Store, signal: AbortSignal): Promise<void> {
   const lock = new Lock(zk, '/locks/billing', { label: hostname() })
   await lock.run(

@@ -5,11 +5,10 @@ import {
   DoubleBarrier,
   Group,
   Lock,
-  LockLostError,
-  LockTimeoutError,
-  type LossReason,
+  LostError,
+  WaitTimeoutError,
   Mirror,
-  PermitsError,
+  RecipeError,
   Semaphore,
   type ZooKeeper,
 } from '../src/index.ts'
@@ -38,20 +37,9 @@ test('the example of README runs', async () => {
   expect(scene.ensemble.nodes.ephemerals()).toEqual([])
 })
 
-test('README names everything that can be acquired, and every way to lose it', () => {
+test('README names everything that can be acquired, and every class of errors', () => {
   for (const name of queued) expect(readme).toContain(`new ${name}(zk, path`)
-  for (const { name } of [LockTimeoutError, LockLostError, PermitsError]) expect(readme).toContain(`\`${name}\``)
-  const reasons: Record<LossReason, true> = {
-    Released: true,
-    Downgraded: true,
-    LeaseLost: true,
-    Disconnected: true,
-    SessionExpired: true,
-    Closed: true,
-    NodeGone: true,
-    Refused: true,
-  }
-  for (const reason of Object.keys(reasons)) expect(readme).toContain(`\`${reason}\``)
+  for (const { name } of [WaitTimeoutError, LostError, RecipeError]) expect(readme).toContain(`\`${name}\``)
 })
 
 type Options = object

@@ -1,4 +1,4 @@
-import type { LossReason } from '@zk/recipes'
+import type { LostErrorCode } from '@zk/recipes'
 import { WALL_START } from '@zk/testing/internal'
 import type { Played } from '../history/played.ts'
 import type { Fault, FaultType } from '../scenario/fault.ts'
@@ -20,7 +20,7 @@ export const harmless: readonly FaultType[] = [
 ]
 
 /** The other reasons are the will of the client, or of its program. */
-const losses: readonly LossReason[] = ['LeaseLost', 'SessionExpired', 'NodeGone']
+const losses: readonly LostErrorCode[] = ['LeaseLost', 'SessionExpired', 'NodeGone']
 
 /**
  * Whether a committed answer takes a twentieth of T at most: from the client to its server and back, from the server to the leader, and from

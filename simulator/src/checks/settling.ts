@@ -59,8 +59,8 @@ const waitsForServersOnly = (how: AttemptedTask['how'], timeout?: number) =>
 function mayFail({ scenario }: Played, { how, label }: AttemptedTask, error = ''): boolean {
   if (label !== undefined && /jute\.maxbuffer/.test(error)) return true
   // Another client has changed the number of permits, or an operator has deleted it.
-  if (scenario.semaphore?.isStored && /PermitsError|RangeError: count/.test(error)) return true
-  return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
+  if (scenario.semaphore?.isStored && /RecipeError|RangeError: count/.test(error)) return true
+  return waitsForServersOnly(how) && /SessionExpired|LostError|RequestTimeout/.test(error)
 }
 
 /** The longest timeout that a session may have, in ms. Servers grant at least two ticks. */

@@ -1,5 +1,5 @@
 // The events of a history with a group. The content of membership 3 after its second update is `3.2`.
-import type { MembershipLossReason } from '@zk/recipes'
+import type { LostErrorCode } from '@zk/recipes'
 
 /** A member as an observer saw it. */
 export interface ListedMember {
@@ -18,5 +18,5 @@ export type GroupHappening =
   | { readonly type: 'leaving'; readonly membership: number }
   /** With an error when it goes on in the background. */
   | { readonly type: 'hasLeft'; readonly membership: number; readonly isSessionOver: boolean; readonly error?: string }
-  | { readonly type: 'memberEnded'; readonly membership: number; readonly reason: MembershipLossReason }
+  | { readonly type: 'memberEnded'; readonly membership: number; readonly reason: LostErrorCode }
   | { readonly type: 'listed'; readonly client: number; readonly members: readonly ListedMember[] }

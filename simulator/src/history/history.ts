@@ -1,5 +1,5 @@
 // The events of a history, in true time and in order. The checks read them, and a replay prints them.
-import type { LossReason } from '@zk/recipes'
+import type { LostErrorCode } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
 import type { HoldKind } from '../scenario/hold-kind.ts'
 import type { Task } from '../scenario/scenario.ts'
@@ -31,7 +31,7 @@ export type Happening =
     }
   | { readonly type: 'asked'; readonly attempt: number; readonly isHeld: boolean }
   /** The signal of the hold aborted. */
-  | { readonly type: 'lost'; readonly attempt: number; readonly reason: LossReason }
+  | { readonly type: 'lost'; readonly attempt: number; readonly reason: LostErrorCode }
   /** The attempt settled without a grant. */
   | { readonly type: 'refused'; readonly attempt: number; readonly why: Refusal; readonly error?: string }
   /**

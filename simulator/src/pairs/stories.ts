@@ -61,7 +61,7 @@ function holding(
         for (const [channel, take] of reports) unsubscribe(channel, take)
       }
     },
-    errors: ['LockLostError', 'LockTimeoutError'],
+    errors: ['LostError', 'WaitTimeoutError'],
     left: nodes,
   }
 }
@@ -151,7 +151,7 @@ export const stories: readonly Story[] = [
       await Promise.race([world.released, world.pause(T / 2)])
       await world.attempt(membership.release())
     },
-    errors: ['MembershipLostError', 'NameTakenError'],
+    errors: ['LostError', 'WaitTimeoutError'],
     left: (world) => childrenOf(world, PATH).filter((path) => path.endsWith('/me')),
   },
   {
@@ -164,7 +164,7 @@ export const stories: readonly Story[] = [
       await Promise.race([world.released, world.pause(T / 2)])
       await world.attempt(entry.leave({ timeout: 4 * T }))
     },
-    errors: ['BarrierTimeoutError'],
+    errors: ['WaitTimeoutError'],
     left: (world) => childrenOf(world, PATH).filter((path) => !path.endsWith('/ready')),
   },
   {

@@ -94,7 +94,7 @@ export const openings: Check = (played) => {
   const calls = callsOf(played)
   const late = 2 * played.scenario.sessionTimeout + 5_000
   return calls.flatMap(({ what, at, client, passed }): Violation[] => {
-    if (what !== 'enter' || passed?.outcome.how !== 'rejected' || !passed.outcome.error.includes('BarrierTimeout'))
+    if (what !== 'enter' || passed?.outcome.how !== 'rejected' || !passed.outcome.error.includes('WaitTimeout'))
       return []
     const from = Math.max(at, played.calmAt)
     if (passed.at - late <= from) return []
@@ -152,7 +152,7 @@ export const departures: Check = (played) => {
   })
 }
 
-const CAUSES = /BarrierTimeout|RequestTimeout|SessionExpired|Closed/
+const CAUSES = /WaitTimeout|RequestTimeout|SessionExpired|Closed/
 /** A member that leaves may find that its node was deleted. */
 const CAUSES_OF_LEAVE = /NoNode/
 

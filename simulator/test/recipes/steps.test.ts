@@ -152,7 +152,7 @@ describe('The checks of barriers', () => {
   test('openedOnce finds a barrier that nobody was to open, and a wait at an open one (B2)', () => {
     expect(idsOf(openedOnce, barrier('remove', 20, 62).played())).toEqual([])
     expect(idsOf(openedOnce, barrier('set', 20, 50).played())).toEqual(['B2'])
-    const late: StepOutcome<string> = { how: 'rejected', error: 'BarrierTimeoutError', outcomeUnknown: false }
+    const late: StepOutcome<string> = { how: 'rejected', error: 'WaitTimeoutError', outcomeUnknown: false }
     const ofWaits = (until: number) =>
       openedOnce(barrier('wait', 20, until, late).played()).filter(({ what }) => /waited/.test(what))
     expect(ofWaits(90)).toEqual([])
@@ -206,7 +206,7 @@ describe('The checks of double barriers', () => {
   })
 
   test('openings finds members that wait although enough are there (D2)', () => {
-    const error = 'BarrierTimeoutError: …'
+    const error = 'WaitTimeoutError: …'
     const waiting = (comesAt: number) =>
       new Draft()
         .node({ path: one, czxid: 10n, createdAt: 10 })

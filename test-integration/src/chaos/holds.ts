@@ -1,6 +1,6 @@
 // Turns of what is held: how a process takes and logs one, and how the log is judged.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Acquirable, type Held, KeeperError, LockLostError } from '@zk/recipes'
+import { type Acquirable, type Held, KeeperError, LostError } from '@zk/recipes'
 import {
   type Entry,
   longestGap,
@@ -77,7 +77,7 @@ export class Holder {
 
 export function reasonOf(error: unknown): string {
   if (error === undefined) return 'finished'
-  if (LockLostError.is(error)) return error.reason
+  if (LostError.is(error)) return error.code
   return KeeperError.is(error) ? error.code : 'unknown'
 }
 

@@ -1,4 +1,4 @@
-import { type Held, LockLostError } from '@zk/recipes'
+import { type Held, LostError } from '@zk/recipes'
 import { machineTime } from '../history/index.ts'
 import type { HoldReport, Told } from './stall.ts'
 import { waitedForCpu } from './waited-for-cpu.ts'
@@ -17,9 +17,9 @@ export class Hold {
     const { signal } = held
     const notify = () => {
       const { reason } = signal
-      if (!LockLostError.is(reason)) throw reason
-      if (reason.reason === 'Released') return
-      this.#notified = { at: machineTime(), reason: reason.reason, waited: waitedForCpu('self') }
+      if (!LostError.is(reason)) throw reason
+      if (reason.code === 'Released') return
+      this.#notified = { at: machineTime(), reason: reason.code, waited: waitedForCpu('self') }
     }
     if (signal.aborted) notify()
     else signal.addEventListener('abort', notify, { once: true })

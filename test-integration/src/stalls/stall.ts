@@ -1,5 +1,5 @@
 // How the process of a holder is stalled, and what the process reports. All times are in ms, by the machine's clock.
-import type { LossReason } from '@zk/recipes'
+import type { LostErrorCode } from '@zk/recipes'
 
 /** The place in the program at which the process blocks its event loop. */
 export type Place = 'a timer' | 'an I/O callback' | 'a promise chain' | 'between grant and first use'
@@ -44,7 +44,7 @@ export interface HoldReport {
 
 export interface Told {
   readonly at: number
-  readonly reason: LossReason
+  readonly reason: LostErrorCode
   /** How long threads had waited for the CPU until then: see `waitedForCpu`. */
   readonly waited: number
 }

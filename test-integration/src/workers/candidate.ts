@@ -1,6 +1,6 @@
 // A candidate, which leads whenever it is elected, until the process is killed.
 import { once } from 'node:events'
-import { connect, LeaderElection, LockLostError } from '@zk/recipes'
+import { connect, LeaderElection, LostError } from '@zk/recipes'
 import { append } from '../history/index.ts'
 import { endWithParent, readSettings } from './settings.ts'
 
@@ -18,6 +18,6 @@ for await (const leadership of election.terms()) {
     mode: 'exclusive',
     what: 'ended',
     token,
-    why: LockLostError.is(reason) ? reason.reason : String(reason),
+    why: LostError.is(reason) ? reason.code : String(reason),
   })
 }

@@ -1,5 +1,5 @@
 // Groups and services beside Curator 5.4: GroupMember, PersistentNode, x-discovery.
-import { Group, MembershipLostError, NameTakenError, ServiceDiscovery, uriOf } from '@zk/recipes'
+import { Group, LostError, WaitTimeoutError, ServiceDiscovery, uriOf } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { caughtUp } from '../support/clients.ts'
 import { until } from '../../src/ensemble/index.ts'
@@ -80,14 +80,16 @@ const anywhere: Tests<World> = (world) => {
     await caughtUp(zk)
     const group = new Group(zk, '/group')
     const error = await group.join({ name: 'name', timeout: 300 }).catch((error: unknown) => error)
-    expect(NameTakenError.is(error) && BigInt.asUintN(64, error.owner.sessionId).toString(16)).toBe(client.session)
+    expect(WaitTimeoutError.is(error, 'NameTaken') && BigInt.asUintN(64, error.owner.sessionId).toString(16)).toBe(
+      client.session,
+    )
     const joining = group.join({ name: 'name', data: 'ours' })
     await client.end()
     const me = await joining
     const { data, stat } = await zk.getData('/group/name')
     expect([utf8.decode(data), stat.ephemeralOwner]).toEqual(['ours', zk.session.id])
     await me.release()
-    expect(MembershipLostError.is(me.signal.reason)).toBe(true)
+    expect(LostError.is(me.signal.reason)).toBe(true)
   })
 
   test('ServiceDiscovery and that of Curator see the instances of each other, and their changes', async () => {

@@ -1,6 +1,6 @@
 // One cut: the server of some holders is cut off from the servers that can grant their locks to waiting contenders.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HeldWhile, LossReason } from '@zk/recipes'
+import type { HeldWhile, LostErrorCode } from '@zk/recipes'
 import type { Random } from '../../src/random.ts'
 import type { Ensemble, EnsembleNode } from '../../src/ensemble/index.ts'
 import { machineTime } from '../../src/history/index.ts'
@@ -15,7 +15,7 @@ export interface Sample {
   readonly margin: number
   /** Whether the hold ended before the cut, and the holder deleted its node: happens on an overloaded machine. */
   readonly wasEarly: boolean
-  readonly reason: LossReason | undefined
+  readonly reason: LostErrorCode | undefined
   /** Whether the holder still had its connection when it lost its hold: its pings were answered. */
   readonly wasConnected: boolean
 }

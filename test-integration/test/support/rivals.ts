@@ -5,8 +5,8 @@ import {
   type HoldOptions,
   KeeperError,
   Lock,
-  type LockLostError,
-  type LossReason,
+  type LostError,
+  type LostErrorCode,
   LeaderElection,
   Semaphore,
   SharedLock,
@@ -148,7 +148,7 @@ export class Rivals {
   #waiting = false
   #others: Held | undefined
   #heldUntil: number | undefined
-  #endedBy: LossReason | undefined
+  #endedBy: LostErrorCode | undefined
   #grantedAt: number | undefined
   #bothSince: number | undefined
   #overlap = 0
@@ -182,7 +182,7 @@ export class Rivals {
   }
 
   /** Why the holder lost its last hold: by its lease, or because it was notified. */
-  get endedBy(): LossReason | undefined {
+  get endedBy(): LostErrorCode | undefined {
     return this.#endedBy
   }
 
@@ -235,8 +235,8 @@ export class Rivals {
   }
 
   /** A loss before the end of the lease is the end of the hold. */
-  #lost({ reason }: LockLostError): void {
-    this.#endedBy = reason
+  #lost({ code }: LostError): void {
+    this.#endedBy = code
     if (this.#heldUntil !== undefined) this.#heldUntil = Math.min(this.#heldUntil, machineTime())
   }
 

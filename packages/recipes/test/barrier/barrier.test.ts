@@ -1,7 +1,7 @@
 // Barrier: programs wait while a node exists.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { Barrier, BarrierTimeoutError, type ZooKeeper } from '../../src/index.ts'
+import { Barrier, WaitTimeoutError, type ZooKeeper } from '../../src/index.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { eachFault, loseReply } from '../support/faults.ts'
 import { laggard } from '../support/laggard.ts'
@@ -125,17 +125,17 @@ describe('Barrier', () => {
     },
   )
 
-  test('Barrier.wait rejects with a BarrierTimeoutError, and leaves no watch', async () => {
+  test('Barrier.wait rejects with a WaitTimeoutError, and leaves no watch', async () => {
     const { scene, zk } = await prepared()
     scene.ensemble.nodes.create(PATH)
     const waiting = outcome(new Barrier(zk, PATH).wait({ timeout: 1_000 }))
     await scene.world.advance(999)
     expect(waiting.status).toBe('pending')
     await scene.world.advance(1)
-    expect(BarrierTimeoutError.is(waiting.error)).toBe(true)
+    expect(WaitTimeoutError.is(waiting.error)).toBe(true)
     expect(waiting.error).toMatchObject({ path: PATH, present: [PATH] })
     expect(String(waiting.error)).toContain(`${PATH} did not open within 1000 ms: it was not removed`)
-    expect(JSON.parse(JSON.stringify(waiting.error))).toMatchObject({ name: 'BarrierTimeoutError', present: [PATH] })
+    expect(JSON.parse(JSON.stringify(waiting.error))).toMatchObject({ name: 'WaitTimeoutError', present: [PATH] })
     expect(scene.leftovers()).toEqual(nothing)
   })
 

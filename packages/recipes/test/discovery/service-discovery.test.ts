@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   KeeperError,
-  NameTakenError,
+  WaitTimeoutError,
   ServiceDiscovery,
   type ServiceInstance,
   uriOf,
@@ -208,12 +208,12 @@ describe('ServiceDiscovery', () => {
     expect(me.instance).toMatchObject(changed)
   })
 
-  test('ServiceDiscovery.register rejects with a NameTakenError where another instance has the id', async () => {
+  test('ServiceDiscovery.register rejects with a WaitTimeoutError where another instance has the id', async () => {
     const { scene, zk, other } = await prepared()
     await scene.done(new ServiceDiscovery(zk, PATH).register({ name: 'orders', id: 'one' }))
     const again = outcome(new ServiceDiscovery(other, PATH).register({ name: 'orders', id: 'one' }, { timeout: 100 }))
     await scene.world.advance(100)
-    expect(NameTakenError.is(again.error)).toBe(true)
+    expect(WaitTimeoutError.is(again.error)).toBe(true)
   })
 })
 

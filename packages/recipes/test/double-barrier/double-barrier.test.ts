@@ -1,6 +1,6 @@
 // DoubleBarrier: members begin together and end together.
 import { describe, expect, test } from 'vitest'
-import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, KeeperError, type ZooKeeper } from '../../src/index.ts'
+import { type BarrierEntry, WaitTimeoutError, DoubleBarrier, KeeperError, type ZooKeeper } from '../../src/index.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { eachFault } from '../support/faults.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
@@ -336,12 +336,12 @@ describe('A DoubleBarrier whose answers are lost', () => {
 })
 
 describe('A DoubleBarrier that is given up', () => {
-  test('DoubleBarrier.enter rejects with a BarrierTimeoutError that says how many were there, and leaves nothing', async () => {
+  test('DoubleBarrier.enter rejects with a WaitTimeoutError that says how many were there, and leaves nothing', async () => {
     const { scene, barriers } = await prepared(3)
     const entering = barriers.slice(0, 2).map((barrier) => outcome(barrier.enter({ timeout: 1_000 })))
     await scene.world.advance(1_000)
     for (const { error } of entering) {
-      expect(BarrierTimeoutError.is(error)).toBe(true)
+      expect(WaitTimeoutError.is(error)).toBe(true)
       expect(error).toMatchObject({ path: PATH })
       expect(String(error)).toMatch(/did not open within 1000 ms: [12] of 3 have entered/)
     }
@@ -350,14 +350,14 @@ describe('A DoubleBarrier that is given up', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('BarrierEntry.leave rejects with a BarrierTimeoutError, has left, and waits again when it is called again', async () => {
+  test('BarrierEntry.leave rejects with a WaitTimeoutError, has left, and waits again when it is called again', async () => {
     for (const index of [0, 1]) {
       const { scene, barriers } = await prepared(2)
       const entries = (await inside(scene, barriers)).sort((one, other) => (one.path < other.path ? -1 : 1))
       const [leaver, stayer] = [entries[index]!, entries[1 - index]!]
       const leaving = outcome(leaver.leave({ timeout: 1_000 }))
       await scene.world.advance(1_000)
-      expect(leaving.error).toMatchObject({ name: 'BarrierTimeoutError', present: [stayer.path] })
+      expect(leaving.error).toMatchObject({ name: 'WaitTimeoutError', present: [stayer.path] })
       await scene.world.settle()
       expect(names(scene)).not.toContain(leaver.path.slice(PATH.length + 1))
       const again = await scene.start(leaver.leave())
@@ -505,7 +505,7 @@ describe('DoubleBarrier and what its member did before', () => {
     scene.ensemble.faults.fail({ op: 'multi', session: clients[0]!.session.id, code: 'ThrottledOp' })
     const leaving = outcome(one!.leave({ timeout: 100 }))
     await scene.world.advance(RECONNECTED)
-    expect(BarrierTimeoutError.is(leaving.error)).toBe(true)
+    expect(WaitTimeoutError.is(leaving.error)).toBe(true)
     const again = await scene.start(one!.leave())
     expect(again.status).toBe('pending')
     await scene.done(two!.leave())
@@ -519,7 +519,7 @@ describe('DoubleBarrier and what its member did before', () => {
     const [first, other] = entries[0]!.path < entries[1]!.path ? [0, 1] : [1, 0]
     const leaving = outcome(entries[first]!.leave({ timeout: 100 }))
     await scene.world.advance(100)
-    expect(BarrierTimeoutError.is(leaving.error)).toBe(true)
+    expect(WaitTimeoutError.is(leaving.error)).toBe(true)
     await scene.done(clients[other]!.close())
     await scene.done(entries[first]!.leave())
     expect(names(scene)).toEqual([])

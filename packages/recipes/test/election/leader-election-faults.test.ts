@@ -103,7 +103,7 @@ describe('LeaderElection.terms', () => {
     // No timer has fired, and nothing has been read.
     expect(term.isHeld()).toBe(false)
     expect(term.signal.aborted).toBe(true)
-    expect(term.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+    expect(term.signal.reason).toMatchObject({ code: 'LeaseLost' })
     await scene.world.advance(timeout)
     expect(leaders(all)).toEqual([0])
     expect(all[0]!.terms[1]!.fencingToken).toBeGreaterThan(term.fencingToken)

@@ -85,7 +85,7 @@ describe('LeaderElection.campaign', () => {
     await scene.world.advance(1_000)
     abort.abort(new Error('enough'))
     await scene.world.settle()
-    expect(timed.error).toMatchObject({ name: 'LockTimeoutError', position: 1 })
+    expect(timed.error).toMatchObject({ name: 'WaitTimeoutError', position: 1 })
     expect(aborted.error).toEqual(new Error('enough'))
     expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
   })
@@ -251,7 +251,7 @@ describe('LeaderElection.terms', () => {
     )
     await scene.world.settle()
     expect(standing.status).toBe('fulfilled')
-    expect(term!.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(term!.signal.reason).toMatchObject({ code: 'Released' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -303,7 +303,7 @@ describe('LeaderElection.terms', () => {
     await scene.world.advance(50)
     scene.ensemble.nodes.delete(PATH)
     await scene.world.advance(1_000)
-    expect(all[0]!.terms[0]!.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(all[0]!.terms[0]!.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(leaders(all)).toHaveLength(1)
     // Everybody stands again, in some order.
     const seen = new Set<number>()

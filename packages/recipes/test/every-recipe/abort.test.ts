@@ -1,6 +1,6 @@
 // Promise 6 for aborted acquires: aborted or timed out at any moment, an acquire leaves nothing behind and never holds.
 import { describe, expect, test } from 'vitest'
-import { Lock, LockTimeoutError, Semaphore, type ZooKeeper } from '../../src/index.ts'
+import { Lock, WaitTimeoutError, Semaphore, type ZooKeeper } from '../../src/index.ts'
 import { holdings, PATH, strideOf } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
@@ -145,7 +145,7 @@ describe('Lock.acquire out of time', () => {
       granted = acquiring.status === 'fulfilled'
       if (granted) await scene.start(acquiring.value.release())
       else rejected++
-      expect([granted, LockTimeoutError.is(acquiring.error)]).toContain(true)
+      expect([granted, WaitTimeoutError.is(acquiring.error)]).toContain(true)
       await scene.world.advance(100 * LATENCY)
       expect(scene.leftovers()).toEqual(nothing)
       const again = outcome(new Lock(zk, PATH).acquire())
@@ -166,7 +166,7 @@ describe('Lock.acquire out of time', () => {
       // An operator deletes the waiter's node again and again.
       for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
     }
-    expect(LockTimeoutError.is(acquiring.error)).toBe(true)
+    expect(WaitTimeoutError.is(acquiring.error)).toBe(true)
     await scene.world.settle()
     expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
   })

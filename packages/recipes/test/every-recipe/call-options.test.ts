@@ -106,7 +106,7 @@ describe('The stack of an error', () => {
     return await call()
   }
 
-  test('LockTimeoutError shows the call that waited', async () => {
+  test('WaitTimeoutError shows the call that waited', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new Lock(holder, PATH).acquire())
@@ -125,7 +125,7 @@ describe('The stack of an error', () => {
     expect((acquiring.error as Error).stack).toContain('inTheProgram')
   })
 
-  test('LockLostError of throwIfLost shows that call, and of run the run', async () => {
+  test('LostError of throwIfLost shows that call, and of run the run', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
@@ -139,11 +139,11 @@ describe('The stack of an error', () => {
     } catch (thrown) {
       error = thrown
     }
-    expect(error).toMatchObject({ name: 'LockLostError', reason: 'Released', path: held.path })
+    expect(error).toMatchObject({ name: 'LostError', code: 'Released', path: held.path })
     expect((error as Error).stack).toContain('asks')
 
     const running = await scene.start(inTheProgram(() => new Lock(zk, PATH).run(() => void zk.close())))
-    expect(running.error).toMatchObject({ name: 'LockLostError', reason: 'Closed' })
+    expect(running.error).toMatchObject({ name: 'LostError', code: 'Closed' })
     expect((running.error as Error).stack).toContain('inTheProgram')
   })
 })

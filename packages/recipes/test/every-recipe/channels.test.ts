@@ -418,7 +418,7 @@ test.each([
     await scene.world.settle()
     scene.expire(zk)
     await scene.world.advance(20_000)
-    expect(working.error).toMatchObject({ name: 'LockLostError' })
+    expect(working.error).toMatchObject({ name: 'LostError' })
     const warned = lines.filter(([, message]) => message === 'zk: lock released long after its loss: the work went on')
     expect(warned.map(([level, , fields]) => [level, fields])).toEqual(
       logged.map((after) => ['warn', expect.objectContaining({ path: PATH, kind: 'lock', after })]),

@@ -75,7 +75,7 @@ describe('A client that is closed', () => {
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.done(zk.close())
     expect(held.isHeld()).toBe(false)
-    expect(held.signal.reason).toMatchObject({ reason: 'Closed' })
+    expect(held.signal.reason).toMatchObject({ code: 'Closed' })
     expect((await scene.start(held.release())).status).toBe('fulfilled')
     expect(scene.leftovers()).toEqual(gone)
   })
@@ -100,7 +100,7 @@ describe('A client that is closed', () => {
       return 'done'
     })
     const { error } = await scene.start(running)
-    expect(error).toMatchObject({ name: 'LockLostError', reason: 'Closed', result: 'done' })
+    expect(error).toMatchObject({ name: 'LostError', code: 'Closed', result: 'done' })
   })
 
   test('Held is not held any more from the moment its client is closed', async () => {

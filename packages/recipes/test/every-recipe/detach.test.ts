@@ -1,6 +1,6 @@
 // A session that is left at any moment of an acquire: nothing is held on from then on, and no node stays in line.
 import { describe, expect, test } from 'vitest'
-import { type Held, KeeperError, Lock, LockLostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, KeeperError, Lock, LostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { type Holding, holdings, PATH, strideOf } from '../support/every-recipe.ts'
 import { atEveryMoment } from '../support/everywhere.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
@@ -82,7 +82,7 @@ describe.each(recipes)('%s in a session that is left', (name, acquire, block) =>
         // An abort that comes when the grant is on its way to the caller is too late.
         expect([reason, 'Closed']).toContainEqual(reasonOf(acquiring.error))
       } else if (acquiring.value !== undefined) {
-        expect(acquiring.value.signal.reason).toMatchObject({ reason: 'Closed' })
+        expect(acquiring.value.signal.reason).toMatchObject({ code: 'Closed' })
       }
       return wasPending
     }, strideOf(name))
@@ -111,7 +111,7 @@ test('SharedLock.downgrade in a session that is left leaves no node', async () =
     if (detaching === undefined) return false
     expect(scene.ensemble.nodes.ephemerals()).toEqual([])
     if (downgrading.status === 'rejected') expect(reasonOf(downgrading.error)).toBe('Closed')
-    else expect(downgrading.value.signal.reason).toMatchObject({ reason: 'Closed' })
+    else expect(downgrading.value.signal.reason).toMatchObject({ code: 'Closed' })
     return wasPending
   })
   expect(played).toBeGreaterThan(5)
@@ -148,7 +148,7 @@ test('ZooKeeper.detach that waits is over when the client is closed', async () =
 })
 
 function reasonOf(error: unknown): unknown {
-  if (error instanceof LockLostError) return error.reason
+  if (error instanceof LostError) return error.code
   return KeeperError.is(error) ? error.code : error
 }
 
@@ -163,7 +163,7 @@ test('ZooKeeper.detach ends a downgrade whose multi was lost as Closed, though w
   await scene.world.advance(10)
   const detaching = outcome(zk.detach())
   await scene.world.advance(60_000)
-  expect(reading.error).toMatchObject({ name: 'LockLostError', reason: 'Closed' })
+  expect(reading.error).toMatchObject({ name: 'LostError', code: 'Closed' })
   expect(detaching.status).toBe('fulfilled')
   expect(scene.ensemble.nodes.ephemerals()).toEqual([])
 })

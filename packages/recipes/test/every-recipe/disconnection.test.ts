@@ -1,6 +1,6 @@
 // What a lost connection does to clients that acquire, hold and release, at any moment.
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, LockLostError, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock, LostError, type ZooKeeper } from '../../src/index.ts'
 import { holdings, PATH } from '../support/every-recipe.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
@@ -62,8 +62,8 @@ describe('Held when its connection is lost', () => {
     scene.cut(zk)
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
-    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected', path: held.path, cause: expect.any(Error) })
-    expect(LockLostError.is(held.signal.reason)).toBe(true)
+    expect(held.signal.reason).toMatchObject({ code: 'Disconnected', path: held.path, cause: expect.any(Error) })
+    expect(LostError.is(held.signal.reason)).toBe(true)
     await scene.world.advance(RECONNECTED)
     expect(zk.session.connection).toBeDefined()
     expect(held.isHeld()).toBe(false)
@@ -87,7 +87,7 @@ describe('Held when its connection is lost', () => {
     await scene.world.advance(timeout * part - 2_000)
     expect(held.isHeld()).toBe(true)
     await scene.world.advance(2_000)
-    expect(held.signal.reason).toMatchObject({ reason })
+    expect(held.signal.reason).toMatchObject({ code: reason })
   })
 
   test.each([
@@ -128,7 +128,7 @@ describe('Held when its connection is lost', () => {
     scene.refuse()
     scene.cut(zk)
     await scene.world.advance(time)
-    expect(all.map(({ signal }) => (signal.reason as LockLostError).reason)).toEqual([reason, 'Released', reason])
+    expect(all.map(({ signal }) => (signal.reason as LostError).code)).toEqual([reason, 'Released', reason])
   })
 
   test('Lock.acquire never resolves with something that is lost already', async () => {

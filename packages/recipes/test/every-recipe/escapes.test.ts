@@ -1,13 +1,7 @@
 // Names, labels and data that other programs have written are shown escaped: see client/test/escapes.test.ts.
 import type { Logger, ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
-import {
-  BarrierTimeoutError,
-  Lock,
-  type LockTimeoutError,
-  ServiceDiscovery,
-  WouldDeadlockError,
-} from '../../src/index.ts'
+import { WaitTimeoutError, Lock, LostError, ServiceDiscovery, RecipeError } from '../../src/index.ts'
 import { Scene } from '../support/scene.ts'
 
 const EVIL = 'evil\u001b[2J\u009b2J\u202e\u2028\nFORGED'
@@ -22,7 +16,7 @@ function expectEscaped(error: Error): void {
   expect(error.stack!.replaceAll('\n', '')).not.toMatch(UNPRINTABLE)
 }
 
-test('LockTimeoutError and log lines show a foreign label and path escaped, and fields have them as they are', async () => {
+test('WaitTimeoutError and log lines show a foreign label and path escaped, and fields have them as they are', async () => {
   const lines: string[] = []
   const logger: Logger = (_, message, { err, ...fields }) =>
     void lines.push(message, JSON.stringify(fields), String(err))
@@ -32,7 +26,7 @@ test('LockTimeoutError and log lines show a foreign label and path escaped, and 
   const held = await scene.done(new Lock(holder, path, { label: EVIL }).acquire())
   const waiting = await scene.start(new Lock(zk, path).acquire({ timeout: 1_000 }))
   await scene.world.advance(1_000)
-  const error = waiting.error as LockTimeoutError
+  const error = waiting.error as WaitTimeoutError
   expect(error.blocker).toMatchObject({ label: EVIL, path: held.path })
   expect(held.path).toContain(TURNED)
   expectEscaped(error)
@@ -54,7 +48,8 @@ test('ServiceDiscovery reports an instance that cannot be read without the contr
     expect(error.stack!.replaceAll('\n', '') + error.message).not.toMatch(UNPRINTABLE)
 })
 
-test.each([new WouldDeadlockError(`/${EVIL}`), new BarrierTimeoutError(`/${EVIL}`, 1, 'nobody has come', [])])(
-  '$name shows what others have written escaped',
-  (error) => expectEscaped(error),
-)
+test.each([
+  new RecipeError('WouldDeadlock', '/a', EVIL),
+  new WaitTimeoutError('BarrierSet', '/a', EVIL, { timeout: 1 }),
+  new LostError('NodeGone', '/a', EVIL),
+])('$name shows what others have written escaped', (error) => expectEscaped(error))

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import * as client from '@zk/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as recipes from '../../src/index.ts'
-import { Lock, LockLostError, type LockTimeoutError, WouldDeadlockError } from '../../src/index.ts'
+import { Lock, LostError, type WaitTimeoutError, RecipeError } from '../../src/index.ts'
 import { type CallName, calls, everyRecipe, type Wait, waits } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
@@ -24,10 +24,10 @@ const notShown = new Set(
     'ACL Acquirable AuthInfo connect ConnectionHandler CountOption CreateMode CREATOR_ALL_ACL Data deleteRecursive ' +
     'DialTarget digestMd5 fencingText formatACL formatDetachedSession formatSessionId generateDigest HeldWhile ' +
     'HoldListeners HostProvider InstanceDetails isTransient KeeperErrorCode LogFunction Logger ' +
-    'LogLevel LookupHandler LossReason MakeHostProvider MembershipLossReason MultiLockPath NewInstance ' +
-    'op OPEN_ACL_UNSAFE parseACL parseDetachedSession Perms READ_ACL_UNSAFE RemovableWatches ' +
+    'LogLevel LookupHandler LostErrorCode MakeHostProvider MultiLockPath NewInstance ' +
+    'op OPEN_ACL_UNSAFE parseACL parseDetachedSession Perms READ_ACL_UNSAFE RecipeErrorCode RecipeErrorWith RemovableWatches ' +
     'Runtime RuntimeConnection SaslContext SaslExchange SaslMechanism ServerAddress ServiceType ' +
-    'SessionCredentials systemRuntime TlsSource uriOf validatePath walk'
+    'SessionCredentials systemRuntime TlsSource uriOf validatePath WaitTimeoutErrorCode WaitTimeoutErrorWith walk'
   ).split(' '),
 )
 
@@ -109,7 +109,7 @@ describe('Everything public', () => {
 
     const lock = new Lock(zk, PATH, { label: 'me', reentrant: true })
     const held = await done(lock.acquire())
-    const lockTimeout = (await rejection(new Lock(other, PATH).acquire({ timeout: 200 }))) as LockTimeoutError
+    const lockTimeout = (await rejection(new Lock(other, PATH).acquire({ timeout: 200 }))) as WaitTimeoutError
     const contenders = await done(lock.contenders())
     const shared = new recipes.SharedLock(zk, '/shared')
     const write = await done(shared.write.acquire())
@@ -123,7 +123,7 @@ describe('Everything public', () => {
     const member = await done(group.join({ name: 'n', data: 'd' }))
     const taken = (await rejection(
       new recipes.Group(other, '/group').join({ name: 'n', timeout: 200 }),
-    )) as recipes.NameTakenError
+    )) as recipes.WaitTimeoutError
     const discovery = new recipes.ServiceDiscovery(zk, '/services')
     const registration = await done(discovery.register({ name: 's', port: 1 }))
     const doubleBarrier = new recipes.DoubleBarrier(zk, '/double', { size: 1 })
@@ -133,10 +133,9 @@ describe('Everything public', () => {
     Object.assign(shown, {
       Lock: lock,
       Held: held,
-      LockTimeoutError: lockTimeout,
+      WaitTimeoutError: [lockTimeout, taken],
       Blocker: lockTimeout.blocker,
       ContenderInfo: contenders,
-      WouldDeadlockError: new WouldDeadlockError(PATH),
       QueuePlace: { position: 1, ahead: [PATH] },
       Suspension: { leaseRemaining: 1 },
       SharedLock: shared,
@@ -144,14 +143,17 @@ describe('Everything public', () => {
       Semaphore: semaphore,
       SemaphoreHeld: permit,
       HolderInfo: await done(semaphore.holders()),
-      PermitsError: await rejection(new recipes.Semaphore(other, '/sem', { permits: 2 }).acquire({ timeout: 200 })),
+      RecipeError: [
+        new RecipeError('WouldDeadlock', PATH, 'never'),
+        await rejection(new recipes.Semaphore(other, '/sem', { permits: 2 }).acquire({ timeout: 200 })),
+        await rejection(new recipes.Mirror(zk, '/', { maxNodes: 1 }).open()),
+      ],
       MultiLock: multiLock,
       MultiHeld: multi,
       LeaderElection: election,
       Group: group,
       Membership: member,
       Member: await done(group.members()),
-      NameTakenError: taken,
       NameOwner: taken.owner,
       ServiceDiscovery: discovery,
       Registration: registration,
@@ -167,13 +169,12 @@ describe('Everything public', () => {
       Ready: { type: 'Ready' },
       MirroredNode: added.node,
       MirroredStat: mirror.get('/a')!.stat,
-      MirrorTooLargeError: await rejection(new recipes.Mirror(zk, '/', { maxNodes: 1 }).open()),
       RequestMessage: request,
     })
     // What is not yet shown in a state that says more.
     for (const [name, { make }] of Object.entries(everyRecipe))
       shown[name] ??= await done(Promise.resolve(make(recipes, zk)))
-    for (const { call, error, take } of waits) shown[error] ??= await errorOfWait(call, take)
+    for (const { call, error, take } of waits) shown[`${error} of ${call}`] = await errorOfWait(call, take)
     const states = [member.state, registration.state]
     await done(zk.delete(held.path))
     await done(other.close())
@@ -188,8 +189,7 @@ describe('Everything public', () => {
       DetachedSession: detached,
       ZkError: failed,
       ConnectError: new client.ConnectError([...servers, { server: 'zk8:2182', attempts: 1, error: circle }], 5),
-      LockLostError: new LockLostError('Released', PATH, { result: 5n, cause: exists }),
-      MembershipLostError: member.signal.reason,
+      LostError: [new LostError('Released', PATH, 'over', { result: 5n, cause: exists }), member.signal.reason],
       MembershipState: [...states, member.state],
       ClientMessages: Object.values(messages),
       RecipeMessages: [messages['zk:acquired'], messages['zk:lost']],

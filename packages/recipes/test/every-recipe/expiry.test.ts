@@ -33,7 +33,7 @@ describe.each(holdings)('$call whose session expires', ({ name, call, make, bloc
       // A waiter has queued again. A grant that was on its way already is lost, and never held again.
       const held = acquiring.value
       if (held.isHeld()) granted++
-      else expect(held.signal.reason).toMatchObject({ reason: 'SessionExpired' })
+      else expect(held.signal.reason).toMatchObject({ code: 'SessionExpired' })
       expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? held.paths.toSorted() : [])
       await scene.done(acquiring.value.release())
       expect(scene.leftovers()).toEqual(nothing)
@@ -157,7 +157,7 @@ describe('Held whose session expires', () => {
       await scene.world.advance(20_000)
       expect(zk.session.connection).toBeDefined()
       expect(held.isHeld()).toBe(false)
-      expect(held.signal.reason).toMatchObject({ reason })
+      expect(held.signal.reason).toMatchObject({ code: reason })
       expect(scene.ensemble.nodes.ephemerals()).toEqual([])
       expect((await scene.start(held.release())).status).toBe('fulfilled')
     },
@@ -169,7 +169,7 @@ describe('Held whose session expires', () => {
     const held = await scene.done(new Lock(zk, PATH).acquire())
     scene.ensemble.faults.fail({ op: 'getChildren2', code: 'SessionExpired' })
     await scene.start(zk.getChildren('/'))
-    expect(held.signal.reason).toMatchObject({ reason: 'SessionExpired', cause: { code: 'SessionExpired' } })
+    expect(held.signal.reason).toMatchObject({ code: 'SessionExpired', cause: { code: 'SessionExpired' } })
     expect((await scene.start(held.release())).status).toBe('fulfilled')
   })
 
@@ -184,7 +184,7 @@ describe('Held whose session expires', () => {
     expect(waiting.map(({ status }) => status)).toEqual(['fulfilled', 'pending'])
     // What is not the ensemble's doing no lease protects against: the word of it has to come back first.
     await scene.world.advance(RENEWED)
-    expect(held.signal.reason).toMatchObject({ reason: 'SessionExpired' })
+    expect(held.signal.reason).toMatchObject({ code: 'SessionExpired' })
     expect(waiting[0]!.value.fencingToken).toBeGreaterThan(held.fencingToken)
   })
 })

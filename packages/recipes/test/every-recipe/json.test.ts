@@ -1,6 +1,6 @@
 // What programs log of locks: `JSON.stringify` throws at a bigint, and makes {} of an error.
 import { expect, test } from 'vitest'
-import { Lock, LockLostError, LockTimeoutError, WouldDeadlockError, type ZooKeeper } from '../../src/index.ts'
+import { Lock, LostError, WaitTimeoutError, RecipeError, type ZooKeeper } from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
@@ -14,28 +14,37 @@ test('errors in JSON have all that they say', async () => {
   const held = await scene.done(new Lock(one, PATH, { label: 'host-1' }).acquire())
   const waiting = outcome(new Lock(other, PATH).acquire({ timeout: 1_000 }))
   await scene.world.advance(1_000)
-  const error = waiting.error as LockTimeoutError
-  expect(error).toBeInstanceOf(LockTimeoutError)
+  const error = waiting.error as WaitTimeoutError
+  expect(error).toBeInstanceOf(WaitTimeoutError)
   const { message, blocker } = error
   expect(parsed(error)).toEqual({
-    name: 'LockTimeoutError',
+    name: 'WaitTimeoutError',
     message,
+    code: 'LockHeld',
     path: PATH,
+    timeout: 1_000,
     position: 1,
     ahead: [held.path],
     blocker: { ...blocker, sessionId: hex(one.session.id) },
   })
-  const lost = new LockLostError('NodeGone', held.path, { result: 5 })
+  const lost = new LostError('NodeGone', held.path, 'it is gone', { result: 5 })
   expect(parsed(lost)).toEqual({
-    name: 'LockLostError',
-    message: lost.message,
-    reason: 'NodeGone',
+    name: 'LostError',
+    message: 'it is gone',
+    code: 'NodeGone',
     path: held.path,
   })
   // What the body of a `run` resolved with may be anything.
   expect(lost.result).toBe(5)
-  const reentered = new WouldDeadlockError(PATH)
-  expect(parsed(reentered)).toEqual({ name: 'WouldDeadlockError', message: reentered.message, path: PATH })
+  const differing = new RecipeError('PermitsDiffer', PATH, 'differ', { permits: 3, stored: 5 })
+  expect(parsed(differing)).toEqual({
+    name: 'RecipeError',
+    message: 'differ',
+    code: 'PermitsDiffer',
+    path: PATH,
+    permits: 3,
+    stored: 5,
+  })
 })
 
 test('contenders, and what is held, are text where JSON knows no number', async () => {

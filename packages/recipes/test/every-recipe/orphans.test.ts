@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { KeeperError, Perms } from '@zk/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Lock, LockTimeoutError, type RecipeMessages, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { Lock, WaitTimeoutError, type RecipeMessages, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { PATH, queued } from '../support/every-recipe.ts'
 import { Scene } from '../support/scene.ts'
 
@@ -73,7 +73,7 @@ describe('A path that does not grant DELETE', () => {
       else await scene.world.advance(1_000)
       await scene.world.settle()
       if (how === 'abort') expect(acquiring.error).toBe(abort.signal.reason)
-      else expect(LockTimeoutError.is(acquiring.error)).toBe(true)
+      else expect(WaitTimeoutError.is(acquiring.error)).toBe(true)
       expect(reported).toMatchObject([{ path: PATH, kind: 'lock', node, error: refused(node!) }])
     },
   )

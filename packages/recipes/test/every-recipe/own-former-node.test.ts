@@ -4,7 +4,7 @@ import {
   type Acquirable,
   type Held,
   Lock,
-  LockTimeoutError,
+  WaitTimeoutError,
   MultiLock,
   Semaphore,
   type ZooKeeper,
@@ -99,7 +99,7 @@ describe('MultiLock.acquire whose former nodes cannot be deleted', () => {
   test('MultiLock.acquire rejects when its timeout is over meanwhile', async () => {
     const { scene, acquiring } = await vanished()
     await scene.world.advance(TIMEOUT)
-    expect(LockTimeoutError.is(acquiring.error)).toBe(true)
+    expect(WaitTimeoutError.is(acquiring.error)).toBe(true)
   })
 
   test('MultiLock.acquire rejects when its client is closed meanwhile', async () => {

@@ -1,7 +1,13 @@
 // L35: locks at a server that has no quorum and serves reads only.
 import { connect, ConnectError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LeaderElection, Lock, LockTimeoutError, type ZooKeeper } from '../../src/index.ts'
+import {
+  KeeperError,
+  LeaderElection,
+  Lock,
+  WaitTimeoutError,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
@@ -45,7 +51,7 @@ describe('At a read-only server', () => {
     const { scene, zk } = await readOnlyClient()
     const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: 3_000 }))
     await scene.world.advance(3_000)
-    expect(acquiring.error).toBeInstanceOf(LockTimeoutError)
+    expect(acquiring.error).toBeInstanceOf(WaitTimeoutError)
     mend(scene)
     await scene.world.advance(20_000)
     expect(scene.leftovers()).toEqual(nothing)

@@ -5,9 +5,9 @@ import {
   type HeldWhile,
   KeeperError,
   Lock,
-  type LockLostError,
-  LockTimeoutError,
-  type LossReason,
+  type LostError,
+  WaitTimeoutError,
+  type LostErrorCode,
   type ZooKeeper,
 } from '../../src/index.ts'
 import { acquirables, PATH } from '../support/every-recipe.ts'
@@ -25,7 +25,7 @@ describe.each(acquirables)('$name.run', ({ name, make }) => {
       return 42
     })
     expect(await scene.done(running)).toBe(42)
-    expect(held!.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(held!.signal.reason).toMatchObject({ code: 'Released' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -79,7 +79,7 @@ describe('Lock.run', () => {
     expect(running.value).toBe('done')
   })
 
-  test.each<[HeldWhile, LossReason, number]>([
+  test.each<[HeldWhile, LostErrorCode, number]>([
     ['confirmed', 'LeaseLost', 60_000],
     ['connected', 'Disconnected', 0],
   ])(
@@ -91,7 +91,7 @@ describe('Lock.run', () => {
         new Lock(zk, PATH, { heldWhile }).run(
           (held) =>
             new Promise((resolve) =>
-              held.signal.addEventListener('abort', () => resolve((held.signal.reason as LockLostError).reason), {
+              held.signal.addEventListener('abort', () => resolve((held.signal.reason as LostError).code), {
                 once: true,
               }),
             ),
@@ -103,7 +103,7 @@ describe('Lock.run', () => {
       await scene.world.advance(time)
       scene.accept()
       await scene.world.advance(20_000)
-      expect(running.error).toMatchObject({ name: 'LockLostError', reason, result: reason })
+      expect(running.error).toMatchObject({ name: 'LostError', code: reason, result: reason })
       expect(scene.leftovers()).toEqual(nothing)
     },
   )
@@ -132,8 +132,8 @@ describe('Lock.run', () => {
         expect(running.error).toEqual(failure(held!.signal))
         continue
       }
-      const reason = (held!.signal.reason as LockLostError).reason
-      expect(running.error).toMatchObject({ name: 'LockLostError', reason, result: undefined })
+      const reason = (held!.signal.reason as LostError).code
+      expect(running.error).toMatchObject({ name: 'LostError', code: reason, result: undefined })
       expect(running.error).not.toBe(held!.signal.reason)
     }
   })
@@ -160,7 +160,7 @@ describe('Lock.run', () => {
     let calls = 0
     const running = outcome(new Lock(zk, PATH).run(() => calls++, { timeout: 1_000 }))
     await scene.world.advance(1_000)
-    expect(LockTimeoutError.is(running.error)).toBe(true)
+    expect(WaitTimeoutError.is(running.error)).toBe(true)
     expect(calls).toBe(0)
   })
 

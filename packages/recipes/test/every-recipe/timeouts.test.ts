@@ -1,7 +1,7 @@
 // Calls that wait for servers, and not for other contenders, end within a timeout, whatever the servers do. Those that wait for others
 // wait for servers alone with a timeout of 0.
 import { describe, expect, test } from 'vitest'
-import { DoubleBarrier, KeeperError, LockTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { DoubleBarrier, KeeperError, WaitTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { type CallOptions, calls, looking, PATH, waits } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -111,7 +111,7 @@ describe.each(waits)('$call with a timeout of 0', ({ call: name, error, take }) 
     const waiting = await scene.start(wait(zk, { timeout: 0 }))
     expect(waiting.error).toMatchObject({ name: error })
     expect(scene.world.wallNow() - at).toBeLessThan(100)
-    if (LockTimeoutError.is(waiting.error)) {
+    if (WaitTimeoutError.is(waiting.error)) {
       expect(waiting.error.blocker?.sessionId).toBe(other.session.id)
       expect(waiting.error.message).toContain('within 0 ms: 1 ahead')
     }
@@ -142,13 +142,13 @@ test('DoubleBarrier with a timeout of 0 enters and leaves as the last member, ot
   const barrier = new DoubleBarrier(zk, PATH, { size: 2 })
   const alone = await scene.start(barrier.enter({ timeout: 0 }))
   expect(alone.error).toMatchObject({
-    name: 'BarrierTimeoutError',
+    name: 'WaitTimeoutError',
     message: expect.stringContaining('1 of 2') as string,
   })
   const first = await scene.start(new DoubleBarrier(other, PATH, { size: 2 }).enter())
   const second = await scene.start(barrier.enter({ timeout: 0 }))
   const early = await scene.start(second.value.leave({ timeout: 0 }))
-  expect(early.error).toMatchObject({ name: 'BarrierTimeoutError' })
+  expect(early.error).toMatchObject({ name: 'WaitTimeoutError' })
   expect((await scene.start(first.value.leave({ timeout: 0 }))).status).toBe('fulfilled')
   await scene.world.advance(1_000)
   expect(scene.leftovers()).toEqual(nothing)

@@ -150,7 +150,7 @@ describe('Lock.tryAcquire', () => {
     const trying = await scene.start(lock.tryAcquire())
     void zk.exists('/').catch(() => {})
     await scene.world.advance(5_000)
-    expect(trying.error).toMatchObject({ name: 'LockLostError', reason: 'Disconnected' })
+    expect(trying.error).toMatchObject({ name: 'LostError', code: 'Disconnected' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 

@@ -35,7 +35,7 @@ test('Held on a view knows that its node is gone, though one of the same name is
   scene.ensemble.nodes.create(held.path)
   scene.ensemble.nodes.delete(`/app${held.path}`)
   await scene.world.advance(60_000)
-  expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+  expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
 })
 
 test('Held.release goes before a detach that is called behind it', async () => {

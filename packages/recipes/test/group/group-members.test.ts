@@ -226,7 +226,7 @@ describe('Group.watchMembers', () => {
     }
     const taken = outcome(new Group(zk, PATH).join({ name: 'secret', timeout: 2_500 }))
     await scene.world.advance(2_500)
-    expect(taken.error).toMatchObject({ name: 'NameTakenError', owner: { sessionId: 0n, since: 0, isOwn: false } })
+    expect(taken.error).toMatchObject({ name: 'WaitTimeoutError', owner: { sessionId: 0n, since: 0, isOwn: false } })
     expect(String(taken.error)).toContain('may not read whose node it is')
     const joining = outcome(new Group(zk, PATH).join({ name: 'secret', timeout: RECONNECTED }))
     await scene.world.settle()

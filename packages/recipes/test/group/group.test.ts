@@ -1,13 +1,6 @@
 // A member's node: made, kept, changed, given up.
 import { describe, expect, test } from 'vitest'
-import {
-  Group,
-  KeeperError,
-  type Membership,
-  MembershipLostError,
-  NameTakenError,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { Group, KeeperError, type Membership, LostError, WaitTimeoutError, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
 
@@ -68,7 +61,7 @@ describe('Group.join', () => {
     expect(nodes(scene)).toEqual([['host-1', 'after', other.session.id]])
   })
 
-  test('Group.join rejects with a NameTakenError after twice the session timeout when another member keeps the name (G03)', async () => {
+  test('Group.join rejects with a WaitTimeoutError after twice the session timeout when another member keeps the name (G03)', async () => {
     const { scene, zk, other } = await prepared()
     await joined(scene, zk, 'host-1')
     const joining = outcome(new Group(other, PATH).join({ name: 'host-1' }))
@@ -76,7 +69,10 @@ describe('Group.join', () => {
     expect(joining.status).toBe('pending')
     await scene.world.advance(1)
     const { error } = joining
-    expect(NameTakenError.is(error) && error.owner).toMatchObject({ sessionId: zk.session.id, isOwn: false })
+    expect(WaitTimeoutError.is(error, 'NameTaken') && error.owner).toMatchObject({
+      sessionId: zk.session.id,
+      isOwn: false,
+    })
     expect(String(error)).toMatch(/session 0x[0-9a-f]+ has had it since 20/)
     await scene.world.settle()
     expect(nodes(scene)).toEqual([['host-1', '', zk.session.id]])
@@ -89,7 +85,7 @@ describe('Group.join', () => {
     scene.ensemble.nodes.create(`${PATH}/host-1`)
     const joining = outcome(new Group(zk, PATH).join({ name: 'host-1', timeout: 700 }))
     await scene.world.advance(700)
-    expect(NameTakenError.is(joining.error) && joining.error.owner.sessionId).toBe(0n)
+    expect(WaitTimeoutError.is(joining.error, 'NameTaken') && joining.error.owner.sessionId).toBe(0n)
     expect(String(joining.error)).toContain('belongs to no session')
   })
 
@@ -111,7 +107,7 @@ describe('Group.join', () => {
     const me = await joined(scene, zk, 'host-1', 'first')
     const again = outcome(new Group(zk.withChroot('/'), PATH).join({ name: 'host-1', data: 'second', timeout: 500 }))
     await scene.world.advance(500)
-    expect(NameTakenError.is(again.error) && again.error.owner.isOwn).toBe(true)
+    expect(WaitTimeoutError.is(again.error, 'NameTaken') && again.error.owner.isOwn).toBe(true)
     expect(nodes(scene)).toEqual([['host-1', 'first', zk.session.id]])
     await scene.done(me.release())
     expect(nodes(scene)).toEqual([])
@@ -289,9 +285,9 @@ describe('Membership', () => {
     expect(me.state).toMatchObject({ name: 'absent', cause: 'SessionExpired' })
     expect(me.signal.aborted).toBe(false)
     await scene.world.advance(2 * T)
-    const { reason } = me.signal as { reason: MembershipLostError }
-    expect(MembershipLostError.is(reason) && reason.reason).toBe('NameTaken')
-    expect(NameTakenError.is(reason.cause) && reason.cause.owner.sessionId).toBe(other.session.id)
+    const { reason } = me.signal as { reason: LostError }
+    expect(LostError.is(reason) && reason.code).toBe('NameTaken')
+    expect(WaitTimeoutError.is(reason.cause, 'NameTaken') && reason.cause.owner.sessionId).toBe(other.session.id)
     expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
     expect(scene.watches(zk)).toEqual([])
   })
@@ -302,8 +298,8 @@ describe('Membership', () => {
     await scene.done(zk.setACL(PATH, [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }]))
     scene.expire(zk)
     await scene.world.advance(RECONNECTED)
-    const reason = me.signal.reason as MembershipLostError
-    expect([reason.reason, KeeperError.is(reason.cause, 'NoAuth')]).toEqual(['Refused', true])
+    const reason = me.signal.reason as LostError
+    expect([reason.code, KeeperError.is(reason.cause, 'NoAuth')]).toEqual(['Refused', true])
     expect(me.state).toMatchObject({ name: 'ended', error: reason })
   })
 
@@ -311,7 +307,7 @@ describe('Membership', () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     await scene.done(zk.close())
-    expect((me.signal.reason as MembershipLostError).reason).toBe('Closed')
+    expect((me.signal.reason as LostError).code).toBe('Closed')
     expect(nodes(scene)).toEqual([])
     await scene.done(me.release())
     const update = await scene.start(me.update('late'))
@@ -322,7 +318,7 @@ describe('Membership', () => {
     const { scene, zk } = await prepared()
     const me = await joined(scene, zk, 'host-1')
     await scene.done(zk.detach())
-    expect((me.signal.reason as MembershipLostError).reason).toBe('Closed')
+    expect((me.signal.reason as LostError).code).toBe('Closed')
     expect(nodes(scene)).toEqual([])
   })
 
@@ -451,7 +447,7 @@ describe('Membership.release', () => {
     const me = await joined(scene, zk, 'host-1')
     expect(await scene.roundTrips(me.release())).toBe(1)
     expect(scene.leftovers()).toEqual(nothing)
-    expect((me.signal.reason as MembershipLostError).reason).toBe('Left')
+    expect((me.signal.reason as LostError).code).toBe('Released')
     expect(await scene.roundTrips(me.release())).toBe(0)
   })
 
@@ -479,7 +475,7 @@ describe('Membership.release', () => {
     await joined(scene, other, 'host-1', 'another')
     const joining: Outcome<Membership> = outcome(new Group(zk, PATH).join({ name: 'host-1', timeout: 100 }))
     await scene.world.advance(200)
-    expect(NameTakenError.is(joining.error)).toBe(true)
+    expect(WaitTimeoutError.is(joining.error)).toBe(true)
     expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
   })
 

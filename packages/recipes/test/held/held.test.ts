@@ -6,9 +6,9 @@ import {
   type HeldWhile,
   type KeeperError,
   Lock,
-  LockLostError,
+  LostError,
   type LockOptions,
-  type LossReason,
+  type LostErrorCode,
   op,
   type ZooKeeper,
 } from '../../src/index.ts'
@@ -46,7 +46,7 @@ describe('Held', () => {
     await scene.done(releasing)
     await scene.world.advance(600_000)
     expect(held.isHeld()).toBe(false)
-    expect(held.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(held.signal.reason).toMatchObject({ code: 'Released' })
     expect(() => held.throwIfLost()).toThrow(held.signal.reason as Error)
   })
 
@@ -54,14 +54,14 @@ describe('Held', () => {
     const { scene, held } = await holding()
     await scene.done(held.release())
     expect(held.signal.aborted).toBe(true)
-    expect(held.signal.reason).toMatchObject({ name: 'LockLostError', reason: 'Released', path: held.path })
+    expect(held.signal.reason).toMatchObject({ name: 'LostError', code: 'Released', path: held.path })
     expect(held.signal.reason).toBe(held.signal.reason)
     expect(held.signal).toBe(held.signal)
   })
 
   test('Held.signal has a reason whose stack shows the loss, also where nobody has looked at it before', async () => {
     const { scene, zk, held } = await holding()
-    const stackOf = ({ signal }: Held) => (signal.reason as LockLostError).stack
+    const stackOf = ({ signal }: Held) => (signal.reason as LostError).stack
     /** The name of this function is looked for in stacks. */
     const looksLater = () => stackOf(held)
     scene.expire(zk)
@@ -75,10 +75,10 @@ describe('Held', () => {
     const { signal } = held
     const thisReleases = () => held.release()
     await scene.done(thisReleases())
-    expect((signal.reason as LockLostError).stack).toContain('thisReleases')
+    expect((signal.reason as LostError).stack).toContain('thisReleases')
   })
 
-  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
+  test.each<[LostErrorCode, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
     ['Released', (_, __, held) => held.release()],
     ['Disconnected', (scene, zk) => scene.cut(zk), 'connected'],
     ['LeaseLost', awayForLong],
@@ -93,7 +93,7 @@ describe('Held', () => {
     ['Closed', (_, zk) => zk.close()],
     ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
   ])(
-    'Held is lost with %s once, with a LockLostError that throwIfLost throws',
+    'Held is lost with %s once, with a LostError that throwIfLost throws',
     async (reason, lose, heldWhile = 'confirmed') => {
       const { scene, zk, held } = await holding({ heldWhile })
       await scene.world.advance(50)
@@ -103,11 +103,11 @@ describe('Held', () => {
       await scene.world.settle()
       await scene.world.advance(AWAY + 5_000)
       expect(notified).toHaveLength(1)
-      expect(LockLostError.is(notified[0])).toBe(true)
-      expect(notified[0]).toMatchObject({ reason, path: held.path })
+      expect(LostError.is(notified[0])).toBe(true)
+      expect(notified[0]).toMatchObject({ code: reason, path: held.path })
       expect((notified[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
       expect(held.isHeld()).toBe(false)
-      expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ reason }))
+      expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ code: reason }))
       // Released again, it is still no more than lost.
       await scene.start(held.release())
       expect(held.signal.reason).toBe(notified[0])
@@ -120,7 +120,7 @@ describe('Held', () => {
     await scene.world.advance(50)
     scene.ensemble.nodes.delete(held.path)
     await scene.world.settle()
-    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -130,7 +130,7 @@ describe('Held', () => {
     await scene.world.advance(49)
     expect(held.isHeld()).toBe(true)
     await scene.world.advance(1)
-    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
   })
 
   test.each<[string, (scene: Scene, zk: ZooKeeper, replace: () => void) => Promise<unknown>]>([
@@ -159,7 +159,7 @@ describe('Held', () => {
         nodes.delete(held.path)
         nodes.create(held.path)
       })
-      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+      expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
       expect(await scene.done(new Lock(zk, PATH).run(() => 'next'))).toBe('next')
       expect(scene.leftovers()).toEqual(nothing)
     },
@@ -187,7 +187,7 @@ describe('Held', () => {
       expect(scene.watches()).toMatchObject([{ table: 'data', path: held.path }])
       scene.ensemble.nodes.delete(held.path)
       await scene.world.settle()
-      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+      expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
     },
   )
 
@@ -198,7 +198,7 @@ describe('Held', () => {
     await scene.world.advance(1_000)
     scene.ensemble.nodes.delete(held.path)
     await scene.world.settle()
-    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
   })
 
   test('Held that is released while its node is being watched leaves no watch', async () => {
@@ -244,7 +244,7 @@ describe('Held', () => {
   test('Held is disposed of by releasing it', async () => {
     const { scene, held } = await holding()
     await scene.done(held[Symbol.asyncDispose]())
-    expect(held.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(held.signal.reason).toMatchObject({ code: 'Released' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 })
@@ -258,7 +258,7 @@ describe('Held.multi', () => {
     expect(scene.ensemble.nodes.get('/data')!.children).toEqual(['a'])
   })
 
-  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
+  test.each<[LostErrorCode, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
     ['Released', (_, __, held) => held.release()],
     ['Disconnected', (scene, zk) => scene.cut(zk), 'connected'],
     ['LeaseLost', awayForLong],
@@ -269,7 +269,7 @@ describe('Held.multi', () => {
     await scene.world.advance(AWAY + 5_000)
     const since = scene.since()
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
-    expect(writing.error).toMatchObject({ name: 'LockLostError', reason })
+    expect(writing.error).toMatchObject({ name: 'LostError', code: reason })
     expect(since.ops()).toEqual([])
     expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
@@ -278,7 +278,7 @@ describe('Held.multi', () => {
     const { scene, held } = await holding()
     scene.ensemble.nodes.delete(held.path)
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
-    expect(writing.error).toMatchObject({ reason: 'NodeGone', path: held.path, cause: { code: 'NoNode' } })
+    expect(writing.error).toMatchObject({ code: 'NodeGone', path: held.path, cause: { code: 'NoNode' } })
     expect(held.signal.reason).toBe(writing.error)
     expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
@@ -290,7 +290,7 @@ describe('Held.multi', () => {
     await scene.world.settle()
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     await scene.world.advance(120_000)
-    expect(writing.error).toMatchObject({ name: 'LockLostError', reason: 'LeaseLost', path: held.path })
+    expect(writing.error).toMatchObject({ name: 'LostError', code: 'LeaseLost', path: held.path })
   })
 
   test('Held.multi that was sent and not answered says that it may have happened, also when the hold has ended', async () => {
@@ -343,7 +343,7 @@ describe('Held.multi', () => {
 
   test.each([
     ['confirmed', undefined],
-    ['connected', expect.objectContaining({ reason: 'Disconnected' })],
+    ['connected', expect.objectContaining({ code: 'Disconnected' })],
   ] as const)(
     'Held.multi that is not answered says that it may have happened, held while %s',
     async (heldWhile, lost) => {

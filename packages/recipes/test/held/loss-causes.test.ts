@@ -4,8 +4,8 @@ import {
   type Held,
   type HeldWhile,
   Lock,
-  type LockLostError,
-  type LossReason,
+  type LostError,
+  type LostErrorCode,
   op,
   type ZooKeeper,
 } from '../../src/index.ts'
@@ -44,7 +44,7 @@ const troubles: Record<string, Act> = {
 }
 
 interface Way {
-  readonly reason: LossReason
+  readonly reason: LostErrorCode
   readonly heldWhile?: HeldWhile
   readonly lose: Act
   /** What it says of its cause; undefined where there is none. */
@@ -149,13 +149,13 @@ test.each(table)('Held that %s says the cause of that behind %s', async (way, tr
   await scene.world.settle()
   await scene.world.advance(2 * T)
   const notified: unknown = held.signal.reason
-  expect(notified).toMatchObject({ reason, path: held.path })
-  const { cause: found } = notified as LockLostError
+  expect(notified).toMatchObject({ code: reason, path: held.path })
+  const { cause: found } = notified as LostError
   if (cause === undefined) expect(found).toBeUndefined()
   else expect(found).toMatchObject(cause)
   // That of `throwIfLost` has the same cause. A `run` rejects with such a one.
-  const thrown = thrownBy(() => held.throwIfLost()) as LockLostError
-  expect([thrown.reason, thrown.path, thrown.cause]).toEqual([reason, held.path, found])
+  const thrown = thrownBy(() => held.throwIfLost()) as LostError
+  expect([thrown.code, thrown.path, thrown.cause]).toEqual([reason, held.path, found])
   // Another one of the same kind.
   expect(outlasted).not.toContain(found)
 })

@@ -153,7 +153,7 @@ describe('Parents', () => {
     await scene.world.advance(50)
     scene.ensemble.nodes.delete('/locks')
     await scene.world.advance(50)
-    expect(first!.value.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(first!.value.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (let turn = 0; turn < 2; turn++) {
       const held = others.filter(({ status }) => status === 'fulfilled').find(({ value }) => value.isHeld())!.value

@@ -43,7 +43,7 @@ describe('LeaseRenewal', () => {
     scene.ensemble.faults.fail({ op: 'getData', code: 'ThrottledOp', times: Infinity })
     scene.ensemble.nodes.delete(all[1]!.path)
     await scene.world.advance(T / 3 + 100)
-    expect(all[1]!.signal.reason).toMatchObject({ reason: 'NodeGone', cause: { code: 'NoNode' } })
+    expect(all[1]!.signal.reason).toMatchObject({ code: 'NodeGone', cause: { code: 'NoNode' } })
     expect([all[0]!.isHeld(), all[2]!.isHeld()]).toEqual([true, true])
     // The others were looked for again in the same round.
     expect(all[0]!.leaseRemaining()).toBeGreaterThan(T / 2)
@@ -55,7 +55,7 @@ describe('LeaseRenewal', () => {
     for (const held of all.slice(1)) scene.ensemble.nodes.delete(held.path)
     const since = scene.since()
     await scene.world.advance(T / 3 + 100)
-    for (const held of all.slice(1)) expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    for (const held of all.slice(1)) expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(all[0]!.leaseRemaining()).toBeGreaterThan(T / 2)
     // Each check finds one of them, and is sent again without it.
     expect(since.ops().filter((op) => op === 'multi')).toHaveLength(4)
@@ -67,7 +67,7 @@ describe('LeaseRenewal', () => {
     scene.ensemble.nodes.create('/locks/blind')
     const blind = await scene.done(new Lock(zk, '/locks/blind', { acl }).acquire())
     await scene.world.advance(T / 3 + 100)
-    expect(blind.signal.reason).toMatchObject({ reason: 'Refused', cause: { code: 'NoAuth' } })
+    expect(blind.signal.reason).toMatchObject({ code: 'Refused', cause: { code: 'NoAuth' } })
     await scene.world.advance(5 * T)
     expect(all.map((held) => held.isHeld())).toEqual([true, true])
     expect(scene.ensemble.nodes.ephemerals()).toEqual(all.map(({ path }) => path))
@@ -156,7 +156,7 @@ describe('LeaseRenewal', () => {
       await scene.world.advance(100)
       ignore(scene.ensemble.faults, { op })
       await scene.world.advance(T)
-      expect(all[0]!.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+      expect(all[0]!.signal.reason).toMatchObject({ code: 'LeaseLost' })
       await scene.world.advance(3 * T)
       expect(scene.leftovers()).toEqual(nothing)
     },

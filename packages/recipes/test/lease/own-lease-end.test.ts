@@ -63,7 +63,7 @@ async function play(order: readonly Term[], between: number): Promise<number[]> 
     signal.addEventListener('abort', () => (notified[index] = world.now()))
   }
   await world.advance(T)
-  for (const { signal } of leased) expect(signal.reason).toMatchObject({ reason: 'LeaseLost' })
+  for (const { signal } of leased) expect(signal.reason).toMatchObject({ code: 'LeaseLost' })
   return notified.map((at, index) => at - ends[index]!)
 }
 

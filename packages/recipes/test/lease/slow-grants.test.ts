@@ -1,7 +1,7 @@
 // How long a free lock takes if every answer is late. README.md, "Slow answers", has a table of these times. `ZK_SLOW_GRANTS=1`
 // prints it.
 import { describe, expect, test } from 'vitest'
-import { LockTimeoutError } from '../../src/index.ts'
+import { WaitTimeoutError } from '../../src/index.ts'
 import { firstLease } from '../../src/lease/lease-renewal.ts'
 import type { Grant } from '../../src/queue/grant-proof.ts'
 import { Limit } from '../../src/kernel/limit.ts'
@@ -31,7 +31,7 @@ interface Slow {
 async function grant(
   recipe: string,
   { late, d, idle, exists = true, timeout = TIMEOUT, log = () => {} }: Slow,
-): Promise<number | LockTimeoutError> {
+): Promise<number | WaitTimeoutError> {
   const scene = new Scene()
   if (exists) for (const path of [PATH, OTHER_PATH]) scene.ensemble.nodes.create(path)
   const zk = await scene.client({ sessionTimeout: T, logger: log })
@@ -43,7 +43,7 @@ async function grant(
   await scene.world.settle()
   while (acquiring.status === 'pending') await scene.world.advance(T / 200)
   if (acquiring.status === 'fulfilled') return scene.world.now() - began
-  if (LockTimeoutError.is(acquiring.error)) return acquiring.error
+  if (WaitTimeoutError.is(acquiring.error)) return acquiring.error
   throw acquiring.error
 }
 
@@ -119,7 +119,7 @@ test('Lock.acquire says how slow answers are for which no lease is possible, in 
     log: (...line: unknown[]) => void lines.push(line),
   } as const
   expect(String(await grant('Lock', slow))).toBe(
-    `LockTimeoutError: ${PATH} was not granted within ${TIMEOUT} ms: it was first in line, but answers take 3.12 s each, and ` +
+    `WaitTimeoutError: ${PATH} was not granted within ${TIMEOUT} ms: it was first in line, but answers take 3.12 s each, and ` +
       'with a session timeout of 12 s a lease needs them within 2.07 s: ask for a longer session timeout, or find out why ' +
       'servers or network are slow',
   )

@@ -37,7 +37,7 @@ describe('Held of a process that stands still', () => {
       const since = scene.since()
       const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
       if (isHeld) continue
-      expect(writing.error).toMatchObject({ name: 'LockLostError', reason: 'LeaseLost' })
+      expect(writing.error).toMatchObject({ name: 'LostError', code: 'LeaseLost' })
       expect(since.ops()).not.toContain('setData')
       expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
       await scene.world.advance(3 * T)
@@ -57,13 +57,13 @@ describe('Held of a process that stands still', () => {
 
   /** A body that keeps the event loop busy for longer than its lease, and ends in the same turn. */
   const ends: [string, (zk: ZooKeeper, busy: () => void) => Promise<unknown>, unknown][] = [
-    ['run', (zk, busy) => new Lock(zk, PATH).run(busy), { name: 'LockLostError', reason: 'LeaseLost' }],
+    ['run', (zk, busy) => new Lock(zk, PATH).run(busy), { name: 'LostError', code: 'LeaseLost' }],
     [
       'run, re-entrant',
       (zk, busy) => new Lock(zk, PATH, { reentrant: true }).run(busy),
-      { name: 'LockLostError', reason: 'LeaseLost' },
+      { name: 'LostError', code: 'LeaseLost' },
     ],
-    ['run of a reader', (zk, busy) => new SharedLock(zk, PATH).read.run(busy), { reason: 'LeaseLost' }],
+    ['run of a reader', (zk, busy) => new SharedLock(zk, PATH).read.run(busy), { code: 'LeaseLost' }],
     [
       'downgrade',
       async (zk, busy) => {
@@ -71,7 +71,7 @@ describe('Held of a process that stands still', () => {
         busy()
         return held.downgrade()
       },
-      { name: 'LockLostError', reason: 'LeaseLost' },
+      { name: 'LostError', code: 'LeaseLost' },
     ],
   ]
   test('Held.release after a busy turn that outlasts the lease resolves, and reports the loss', async () => {
@@ -82,7 +82,7 @@ describe('Held of a process that stands still', () => {
     const releasing = await scene.start(held.release())
     await scene.world.advance(T / 10)
     expect([releasing.status, scene.ensemble.nodes.ephemerals()]).toEqual(['fulfilled', []])
-    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+    expect(held.signal.reason).toMatchObject({ code: 'LeaseLost' })
   })
 
   test('Held.isHeld that notices the end of the lease before any timer reports the same cause', async () => {
@@ -93,7 +93,7 @@ describe('Held of a process that stands still', () => {
     await scene.world.settle()
     scene.world.stall(2 * T)
     expect(held.isHeld()).toBe(false)
-    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost', cause: { message: 'read ECONNRESET' } })
+    expect(held.signal.reason).toMatchObject({ code: 'LeaseLost', cause: { message: 'read ECONNRESET' } })
   })
 
   test.each(ends)('Held whose %s ends a busy turn that outlasts the lease was lost', async (_, use, loss) => {

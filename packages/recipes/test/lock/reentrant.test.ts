@@ -1,6 +1,6 @@
 // Locks that are re-entered: a `run` inside a `run` of the same object, in one chain of async calls.
 import { describe, expect, test, vi } from 'vitest'
-import { type Held, Lock, LockLostError, WouldDeadlockError, type ZooKeeper } from '../../src/index.ts'
+import { type Held, Lock, LostError, RecipeError, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
@@ -147,7 +147,7 @@ describe('Lock.run, re-entrant', () => {
     const [one, other] = [1, 2].map(() => new Lock(zk, PATH, { reentrant: true })) as [Lock, Lock]
     const running = outcome(one.run(() => other.run(() => {}, { timeout: 1_000 })))
     await scene.world.advance(1_000)
-    expect(running.error).toMatchObject({ name: 'LockTimeoutError', blocker: { isOwn: true } })
+    expect(running.error).toMatchObject({ name: 'WaitTimeoutError', blocker: { isOwn: true } })
     await scene.world.settle()
     expect(scene.leftovers()).toEqual(nothing)
   })
@@ -202,7 +202,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
   }
 
   test.each([false, true])(
-    'Lock.run tells LockLostError to a task that outlived it (left by an inner run: %s)',
+    'Lock.run tells LostError to a task that outlived it (left by an inner run: %s)',
     async (isInner) => {
       const scene = new Scene()
       const lock = await reentrant(scene)
@@ -211,13 +211,13 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
       const since = scene.since()
       open()
       await scene.world.settle()
-      expect(task.error).toBeInstanceOf(LockLostError)
-      expect(task.error).toMatchObject({ reason: 'Released' })
+      expect(task.error).toBeInstanceOf(LostError)
+      expect(task.error).toMatchObject({ code: 'Released' })
       expect(since.ops()).toEqual([])
     },
   )
 
-  test('Lock.run tells LockLostError to a task that outlived it also while another chain holds', async () => {
+  test('Lock.run tells LostError to a task that outlived it also while another chain holds', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     const { opened, open } = gate()
@@ -225,7 +225,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
     await scene.done(lock.acquire())
     open()
     await scene.world.settle()
-    expect(task.error).toBeInstanceOf(LockLostError)
+    expect(task.error).toBeInstanceOf(LostError)
   })
 
   test('Lock.run grants no other contender between the end of its body and its release', async () => {
@@ -248,7 +248,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
     const ended = entered.findIndex(({ status }) => status === 'rejected')
     expect(ended).toBeGreaterThan(0)
     expect(entered.slice(0, ended).map((each) => each.value)).toEqual(Array.from({ length: ended }, () => true))
-    expect(entered.slice(ended).every(({ error }) => error instanceof LockLostError)).toBe(true)
+    expect(entered.slice(ended).every(({ error }) => error instanceof LostError)).toBe(true)
   })
 
   test('Lock.run re-enters from a task that an inner run left while the outer one runs on', async () => {
@@ -281,7 +281,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
         await task
       }),
     )
-    expect(running.error).toBeInstanceOf(WouldDeadlockError)
+    expect(running.error).toBeInstanceOf(RecipeError)
   })
 
   test('Lock.acquire in a task that outlived its run waits like any other', async () => {
@@ -301,7 +301,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
 })
 
 describe('Lock.acquire inside a re-entrant run', () => {
-  test('Lock.acquire inside a run rejects with WouldDeadlockError at once, and sends nothing', async () => {
+  test('Lock.acquire inside a run rejects with RecipeError at once, and sends nothing', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     let ops: unknown[] = []
@@ -311,8 +311,8 @@ describe('Lock.acquire inside a re-entrant run', () => {
         await lock.run(() => lock.acquire({ timeout: 1_000 })).finally(() => (ops = since.ops()))
       }),
     )
-    expect(running.error).toBeInstanceOf(WouldDeadlockError)
-    expect(running.error).toMatchObject({ name: 'WouldDeadlockError', path: PATH })
+    expect(running.error).toBeInstanceOf(RecipeError)
+    expect(running.error).toMatchObject({ code: 'WouldDeadlock', path: PATH })
     expect(String(running.error)).toContain('use run')
     expect(ops).toEqual([])
     expect(scene.leftovers()).toEqual(nothing)
@@ -357,12 +357,6 @@ describe('Lock.acquire inside a re-entrant run', () => {
     await scene.done(held.release())
     expect(running.value).toBe('entered')
   })
-
-  test('WouldDeadlockError.is knows its like of another copy of the package, and nothing else', () => {
-    const other = { [Symbol.for('@zk/WouldDeadlockError')]: true }
-    const those = [other, new WouldDeadlockError(PATH), new Error('x'), null, undefined]
-    expect(those.map((each) => WouldDeadlockError.is(each))).toEqual([true, true, false, false, false])
-  })
 })
 
 describe('Lock.run, re-entrant, that loses its lock', () => {
@@ -373,7 +367,7 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
       'NodeGone',
     ],
     ['whose client is closed', (_, zk) => zk.close(), 'Closed'],
-  ])('Lock.run inside a run %s rejects with LockLostError, and its body is not called', async (_, strike, reason) => {
+  ])('Lock.run inside a run %s rejects with LostError, and its body is not called', async (_, strike, reason) => {
     const scene = new Scene()
     const zk = await scene.client()
     const lock = new Lock(zk, PATH, { reentrant: true })
@@ -385,8 +379,8 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
     await scene.world.advance(1_000)
     open()
     await scene.world.settle()
-    expect(running.error).toBeInstanceOf(LockLostError)
-    expect(running.error).toMatchObject({ reason })
+    expect(running.error).toBeInstanceOf(LostError)
+    expect(running.error).toMatchObject({ code: reason })
     expect(calls).toBe(0)
   })
 
@@ -397,7 +391,7 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
     await scene.world.advance(60)
     for (const path of scene.ensemble.nodes.ephemerals()) scene.ensemble.nodes.delete(path)
     await scene.world.settle()
-    expect(running.value).toMatchObject({ reason: 'NodeGone' })
+    expect(running.value).toMatchObject({ code: 'NodeGone' })
   })
 
   test('Lock.run inside another rejects when the lock was lost before its body settled', async () => {
@@ -411,7 +405,7 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
     for (const path of scene.ensemble.nodes.ephemerals()) scene.ensemble.nodes.delete(path)
     await scene.world.settle()
     expect(running.value).toBe(inner)
-    expect(inner).toMatchObject({ name: 'LockLostError', reason: 'NodeGone', result: { reason: 'NodeGone' } })
+    expect(inner).toMatchObject({ name: 'LostError', code: 'NodeGone', result: { code: 'NodeGone' } })
   })
 
   test.each(['reject', 'ignore'] as const)(
@@ -429,7 +423,7 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
       open()
       await scene.world.settle()
       if (onLost === 'ignore') expect(inner!.value).toBe('late')
-      else expect(inner!.error).toMatchObject({ name: 'LockLostError', reason: 'Released', result: 'late' })
+      else expect(inner!.error).toMatchObject({ name: 'LostError', code: 'Released', result: 'late' })
     },
   )
 })
@@ -454,7 +448,7 @@ describe('AsyncLocalStorage', () => {
     const lock = new Lock(await scene.client(), PATH)
     const running = outcome(lock.run(() => lock.run(() => {}, { timeout: 1_000 })))
     await scene.world.advance(1_000)
-    expect(running.error).toMatchObject({ name: 'LockTimeoutError', blocker: { isOwn: true } })
+    expect(running.error).toMatchObject({ name: 'WaitTimeoutError', blocker: { isOwn: true } })
     await scene.world.settle()
     expect(scene.leftovers()).toEqual(nothing)
   })
@@ -464,7 +458,7 @@ describe('AsyncLocalStorage', () => {
     expect(() => new Lock(zk, PATH, { reentrant: value as never })).toThrow('reentrant must be true or false')
   })
 
-  test('Lock.run inside another rejects with LockLostError where its body stops with the abort of the signal', async () => {
+  test('Lock.run inside another rejects with LostError where its body stops with the abort of the signal', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const lock = new Lock(zk, PATH, { reentrant: true })
@@ -485,6 +479,6 @@ describe('AsyncLocalStorage', () => {
     scene.expire(zk)
     await scene.world.advance(1_000)
     expect([running.status, inner!.status]).toEqual(['rejected', 'rejected'])
-    expect(LockLostError.is(inner!.error)).toBe(true)
+    expect(LostError.is(inner!.error)).toBe(true)
   })
 })

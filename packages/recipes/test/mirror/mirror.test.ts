@@ -6,7 +6,7 @@ import {
   KeeperError,
   Mirror,
   type MirrorOptions,
-  MirrorTooLargeError,
+  RecipeError,
   OPEN_ACL_UNSAFE,
   Perms,
   type ZooKeeper,
@@ -446,9 +446,9 @@ describe('Mirror', () => {
     for (let n = 0; n < 20; n++) nodes.create(`${ROOT}/many/${n}`)
     const since = scene.since()
     const opening = await scene.start(new Mirror(zk, ROOT, { maxNodes: 10 }).open())
-    expect(MirrorTooLargeError.is(opening.error)).toBe(true)
+    expect(RecipeError.is(opening.error)).toBe(true)
     expect(opening.error).toMatchObject({ bound: 'maxNodes', limit: 10, path: ROOT })
-    expect((opening.error as MirrorTooLargeError).found).toBeGreaterThanOrEqual(20)
+    expect((opening.error as RecipeError).found).toBeGreaterThanOrEqual(20)
     // The Stat says how many there are: the list is not even asked for.
     expect(since.asked.filter(({ op, path }) => op === 'getChildren2' && path === `${ROOT}/many`)).toEqual([])
     expect(scene.leftovers()).toEqual(nothing)
@@ -461,7 +461,7 @@ describe('Mirror', () => {
     await scene.world.settle()
     nodes.create(`${ROOT}/c`)
     await scene.world.settle()
-    expect(replay.reading.error).toMatchObject({ name: 'MirrorTooLargeError', found: 5, limit: 4 })
+    expect(replay.reading.error).toMatchObject({ name: 'RecipeError', found: 5, limit: 4 })
     expect(mirror.signal.reason).toBe(replay.reading.error)
     expect([mirror.size, mirror.isStale, scene.leftovers()]).toEqual([4, true, nothing])
     const late = new Replay(mirror)
@@ -495,7 +495,7 @@ describe('Mirror', () => {
     const { scene, zk, nodes } = await prepared()
     nodes.create(`${ROOT}/large`, { data: 'x'.repeat(1_000) })
     const opening = await scene.start(new Mirror(zk, ROOT, { maxBytes: 1_000 }).open())
-    expect(opening.error).toMatchObject({ name: 'MirrorTooLargeError', bound: 'maxBytes', limit: 1_000 })
+    expect(opening.error).toMatchObject({ name: 'RecipeError', bound: 'maxBytes', limit: 1_000 })
     expect(JSON.parse(JSON.stringify(opening.error))).toMatchObject({ path: ROOT, bound: 'maxBytes' })
     expect(scene.leftovers()).toEqual(nothing)
   })

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import {
   KeeperError,
   Lock,
-  LockLostError,
-  LockTimeoutError,
+  LostError,
+  WaitTimeoutError,
   MultiLock,
   type MultiLockPath,
   op,
@@ -152,7 +152,7 @@ describe('MultiLock', () => {
     await scene.done(held.release())
   })
 
-  test('MultiLock.acquire calls onQueued for each path, and its LockTimeoutError names what is in the way', async () => {
+  test('MultiLock.acquire calls onQueued for each path, and its WaitTimeoutError names what is in the way', async () => {
     const { scene, zk, other } = await prepared()
     const [a, b] = [
       await scene.done(new Lock(other, A, { label: 'has a' }).acquire()),
@@ -165,8 +165,8 @@ describe('MultiLock', () => {
     await scene.world.advance(499)
     expect(queued).toEqual([[a.path], [b.path]])
     await scene.world.advance(2)
-    const error = acquiring.error as LockTimeoutError
-    expect(LockTimeoutError.is(error)).toBe(true)
+    const error = acquiring.error as WaitTimeoutError
+    expect(WaitTimeoutError.is(error)).toBe(true)
     expect(error).toMatchObject({ path: `${A}, ${B}`, position: 2, ahead: [a.path, b.path] })
     expect(error.blocker).toMatchObject({ path: a.path, label: 'has a' })
     await scene.world.settle()
@@ -183,7 +183,7 @@ describe('MultiLock', () => {
     await scene.world.advance(900)
     expect([both.status, second.status]).toEqual(['pending', 'pending'])
     await scene.world.advance(200)
-    expect(LockTimeoutError.is(both.error)).toBe(true)
+    expect(WaitTimeoutError.is(both.error)).toBe(true)
     expect(second.value.isHeld()).toBe(true)
   })
 })
@@ -196,7 +196,7 @@ describe('MultiHeld', () => {
     expect(held.checkOps).toHaveLength(2)
     await scene.done(other.delete(held.paths[1]!))
     const rejected = await scene.start(held.multi([op.create('/result-2', '')]))
-    expect(LockLostError.is(rejected.error)).toBe(true)
+    expect(LostError.is(rejected.error)).toBe(true)
     expect(scene.ensemble.nodes.get('/result-2')).toBeUndefined()
   })
 
@@ -207,7 +207,7 @@ describe('MultiHeld', () => {
     await scene.done(other.delete(held.paths[index]!))
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
-    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -219,7 +219,7 @@ describe('MultiHeld', () => {
       scene.ensemble.faults.fail({ op: 'getData', code: 'ThrottledOp', times: Infinity })
       scene.ensemble.nodes.delete(held.paths[index]!)
       await scene.world.advance(zk.session.timeout / 3 + 100)
-      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone', cause: { code: 'NoNode' } })
+      expect(held.signal.reason).toMatchObject({ code: 'NodeGone', cause: { code: 'NoNode' } })
     },
   )
 

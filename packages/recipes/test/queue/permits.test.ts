@@ -1,6 +1,6 @@
 // A recipe of one's own: a role with several permits is all it takes. Its kind is its own; nothing in the queue knows it.
 import { describe, expect, test } from 'vitest'
-import type { LockTimeoutError, ZooKeeper } from '../../src/index.ts'
+import type { WaitTimeoutError, ZooKeeper } from '../../src/index.ts'
 import { Queue } from '../../src/queue/queue.ts'
 import { plainHold, QueueLock } from '../../src/held/queue-lock.ts'
 import type { Role } from '../../src/queue/roles.ts'
@@ -70,9 +70,9 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
     const acquiring = outcome(lockOf(zk, permits).acquire({ timeout: 1_000 }))
     await scene.world.advance(1_000)
     expect(all.length).toBe(permits + 2)
-    const error = acquiring.error as LockTimeoutError
+    const error = acquiring.error as WaitTimeoutError
     // It watches the last ones ahead, as many as there are permits.
-    expect(error.blocker?.path).toBe(error.ahead.at(-permits))
+    expect(error.blocker?.path).toBe(error.ahead!.at(-permits))
   })
 
   test('QueueLock that no longer waits for a contender watches it no more, whichever goes, and however soon', async () => {

@@ -1,6 +1,6 @@
 // What a semaphore does when something goes wrong: exactly one grant or none, never one too many, and nothing is left.
 import { describe, expect, test } from 'vitest'
-import { LockTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../../src/index.ts'
+import { WaitTimeoutError, Semaphore, type SemaphoreHeld, type ZooKeeper } from '../../src/index.ts'
 import { countedTo, LAST } from '../support/counters.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { drop, fail, type Fault, garbage, loseReply, loseRequest } from '../support/faults.ts'
@@ -101,7 +101,7 @@ describe('Rounds', () => {
       scene.ensemble.faults.fail({ op: 'getData', code: 'ThrottledOp', times: Infinity })
       scene.ensemble.nodes.delete(held.paths[index]!)
       await scene.world.advance(zk.session.timeout / 3 + 100)
-      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone', cause: { code: 'NoNode' } })
+      expect(held.signal.reason).toMatchObject({ code: 'NodeGone', cause: { code: 'NoNode' } })
       scene.ensemble.faults.clear()
       await scene.world.settle()
       expect(scene.children(LEASES)).toEqual([])
@@ -240,7 +240,7 @@ describe('Semaphore.acquire that is aborted', () => {
       scene.cut(zk)
       await scene.world.advance(300)
       if (acquiring.status === 'fulfilled') continue
-      expect(LockTimeoutError.is(acquiring.error)).toBe(true)
+      expect(WaitTimeoutError.is(acquiring.error)).toBe(true)
       scene.accept()
       await scene.world.advance(RECONNECTED)
       scene.network.latency = () => 0

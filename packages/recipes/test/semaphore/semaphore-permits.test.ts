@@ -1,6 +1,6 @@
 // How many permits there are: the number that the node stores.
 import { describe, expect, test } from 'vitest'
-import { PermitsError, Semaphore, type ZooKeeper } from '../../src/index.ts'
+import { RecipeError, Semaphore, type ZooKeeper } from '../../src/index.ts'
 import { drop, type Fault, garbage, loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'
 import { heldOf } from '../support/holders.ts'
@@ -47,17 +47,17 @@ describe('The stored number of permits', () => {
     }
   })
 
-  test('Semaphore of another number rejects with a PermitsError that names both, and makes no node (P10)', async () => {
+  test('Semaphore of another number rejects with a RecipeError that names both, and makes no node (P10)', async () => {
     const scene = new Scene()
     prepare(scene, 5)
     const zk = await scene.client()
     const semaphore = semaphoreOf(zk, { permits: 3 })
     for (const acquiring of [semaphore.acquire(), semaphore.tryAcquire(), semaphore.run(() => {})]) {
       const { error } = await scene.start<unknown>(acquiring)
-      expect(PermitsError.is(error)).toBe(true)
+      expect(RecipeError.is(error)).toBe(true)
       expect(error).toMatchObject({ path: PATH, permits: 3, stored: 5 })
       expect((error as Error).message).toMatch(/^\/semaphores\/encoder has 5 permits.*\{ permits: 3 \}/)
-      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'PermitsError', permits: 3, stored: 5 })
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'RecipeError', permits: 3, stored: 5 })
     }
     expect(scene.leftovers()).toEqual(nothing)
   })
@@ -76,7 +76,7 @@ describe('The stored number of permits', () => {
       await scene.done(semaphoreOf(operator).resize(5))
       const acquiring = outcome<unknown>(semaphoreOf(behind, { permits: 3 })[how]())
       await scene.world.advance(1_000)
-      expect(acquiring.error).toMatchObject({ name: 'PermitsError', permits: 3, stored: 5 })
+      expect(acquiring.error).toMatchObject({ name: 'RecipeError', permits: 3, stored: 5 })
     }
   })
 
@@ -103,7 +103,7 @@ describe('The stored number of permits', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const { error } = await scene.start(semaphoreOf(zk).acquire())
-    expect(error).toMatchObject({ name: 'PermitsError', permits: undefined, stored: undefined })
+    expect(error).toMatchObject({ name: 'RecipeError', permits: undefined, stored: undefined })
     expect(await scene.done(semaphoreOf(zk).permits())).toBeUndefined()
     await scene.done(semaphoreOf(zk).resize(1))
     expect((await scene.done(semaphoreOf(zk).acquire())).permit).toBe(0)
@@ -117,7 +117,7 @@ describe('The stored number of permits', () => {
     const semaphore = semaphoreOf(zk, { permits: 3 })
     for (const call of [semaphore.acquire(), semaphore.resize(2), semaphore.permits()]) {
       const { error } = await scene.start<unknown>(call)
-      expect(error).toMatchObject({ name: 'PermitsError', stored: undefined })
+      expect(error).toMatchObject({ name: 'RecipeError', stored: undefined })
       expect((error as Error).message).toMatch(/11 bytes of data/)
     }
     expect(dataOf(scene).toString()).toBe('192.168.0.1')
@@ -163,7 +163,7 @@ describe('Semaphore.resize', () => {
     expect(heldOf(all)).toEqual([1, 2, 3])
     // One that was made with the old number, and never saw it, is told.
     const late = await scene.start(semaphoreOf(clients[0]!, { permits: 1 }).acquire())
-    expect(PermitsError.is(late.error)).toBe(true)
+    expect(RecipeError.is(late.error)).toBe(true)
   })
 
   test('Semaphore.resize to fewer takes nothing from holders, and nothing is granted until there is room', async () => {

@@ -1,6 +1,6 @@
 // What a semaphore is for: at most so many permits, in the order of asking.
 import { describe, expect, test } from 'vitest'
-import { KeeperError, LockLostError, type LockTimeoutError, op, Semaphore, type ZooKeeper } from '../../src/index.ts'
+import { KeeperError, LostError, type WaitTimeoutError, op, Semaphore, type ZooKeeper } from '../../src/index.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { heldOf } from '../support/holders.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -83,7 +83,7 @@ describe('Semaphore.acquire of several permits', () => {
       scene.ensemble.nodes.delete(held.path.replace(/0$/, `${gone}`))
       await scene.world.settle()
       expect(held.isHeld()).toBe(false)
-      expect((held.signal.reason as LockLostError).reason).toBe('NodeGone')
+      expect((held.signal.reason as LostError).code).toBe('NodeGone')
       expect(scene.leftovers()).toEqual(nothing)
     }
   })
@@ -97,7 +97,7 @@ describe('Semaphore.acquire of several permits', () => {
     expect(wrong.error).toMatchObject({ code: 'NodeExists', index: 1, results: ['Ok', 'NodeExists'] })
     scene.ensemble.nodes.delete(held.path.replace(/0$/, '2'))
     const refused = await scene.start(held.multi([op.create('/late')]))
-    expect(LockLostError.is(refused.error)).toBe(true)
+    expect(LostError.is(refused.error)).toBe(true)
     expect(scene.ensemble.nodes.get('/late')).toBeUndefined()
     expect(held.checkOps).toHaveLength(3)
   })
@@ -180,25 +180,25 @@ describe('Semaphore seen by others', () => {
     expect(waiting.status).toBe('pending')
   })
 
-  test('LockTimeoutError of the first in line names the holders of the permits, and one of them', async () => {
+  test('WaitTimeoutError of the first in line names the holders of the permits, and one of them', async () => {
     const { scene, clients, all } = await crowd(2, 2)
     const acquiring = outcome(semaphoreOf(clients[0]!).acquire({ timeout: 500 }))
     await scene.world.advance(500)
-    const error = acquiring.error as LockTimeoutError
+    const error = acquiring.error as WaitTimeoutError
     expect(error.path).toBe(PATH)
     expect(error.ahead).toHaveLength(2)
-    expect(error.blocker!.path).toBe(error.ahead[0])
+    expect(error.blocker!.path).toBe(error.ahead![0])
     expect(all.map(({ value }) => value.path)).toContain(error.blocker!.path)
     await scene.world.advance(10)
     expect(scene.watches()).toHaveLength(2)
   })
 
-  test('LockTimeoutError of one behind the first in line names the contender ahead', async () => {
+  test('WaitTimeoutError of one behind the first in line names the contender ahead', async () => {
     const { scene, clients } = await crowd(1, 2)
     const acquiring = outcome(semaphoreOf(clients[0]!).acquire({ timeout: 500 }))
     await scene.world.advance(500)
     const [waiting] = scene.children(LOCKS)
-    expect((acquiring.error as LockTimeoutError).blocker).toMatchObject({ path: `${LOCKS}/${waiting}`, isOwn: false })
+    expect((acquiring.error as WaitTimeoutError).blocker).toMatchObject({ path: `${LOCKS}/${waiting}`, isOwn: false })
   })
 
   test('Semaphore.acquire calls onQueued with those that wait before it, and when it is first with the holders', async () => {
@@ -230,7 +230,7 @@ describe('Semaphore beside other programs', () => {
     const acquiring = outcome(semaphoreOf(zk).acquire({ timeout: 500 }))
     await scene.done(held.release())
     await scene.world.advance(500)
-    const { ahead, blocker } = acquiring.error as LockTimeoutError
+    const { ahead, blocker } = acquiring.error as WaitTimeoutError
     expect(ahead).toHaveLength(2)
     expect(ahead).toContain(blocker!.path)
     const holders = await scene.done(semaphoreOf(zk).holders())
@@ -257,7 +257,7 @@ describe('Semaphore beside other programs', () => {
     const mutex = `${LOCKS}/_c_0c1ac1ba-1f4b-4c73-9d7a-9a5b9b1c5a10-lock-`
     await scene.done(curator.create(mutex, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
     await scene.world.advance(500)
-    expect((acquiring.error as LockTimeoutError).blocker).toMatchObject({ path: lease.path, isOwn: false })
+    expect((acquiring.error as WaitTimeoutError).blocker).toMatchObject({ path: lease.path, isOwn: false })
   })
 
   test('Semaphore waits behind the mutex of a Curator contender, which has a lease and waits for room', async () => {

@@ -1,6 +1,6 @@
 // R08: a writer that goes on as a reader keeps its place.
 import { describe, expect, test } from 'vitest'
-import { type Held, KeeperError, LockLostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, KeeperError, LostError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 import { holders, rises } from '../support/turns.ts'
@@ -87,7 +87,7 @@ describe('WriteHeld.downgrade', () => {
     scene.ensemble.faults.delayReply({ op: 'multi', session: zk.session.id, ms: 1_000 })
     const downgrading = outcome(write.downgrade())
     expect(write.isHeld()).toBe(false)
-    expect(write.signal.reason).toMatchObject({ reason: 'Downgraded', path: write.path })
+    expect(write.signal.reason).toMatchObject({ code: 'Downgraded', path: write.path })
     await scene.world.advance(100)
     expect(downgrading.status).toBe('pending')
     expect(holders(behind)).toHaveLength(1)
@@ -108,8 +108,8 @@ describe('WriteHeld.downgrade', () => {
     const first = await scene.start(write.downgrade())
     const since = scene.since()
     const second = await scene.start(write.downgrade())
-    expect(second.error).toBeInstanceOf(LockLostError)
-    expect(second.error).toMatchObject({ reason: 'Downgraded' })
+    expect(second.error).toBeInstanceOf(LostError)
+    expect(second.error).toMatchObject({ code: 'Downgraded' })
     expect(since.ops()).toEqual([])
     await scene.done(first.value.release())
     expect(scene.leftovers()).toEqual(nothing)
@@ -141,7 +141,7 @@ describe('WriteHeld.downgrade', () => {
     await scene.world.settle()
     void strike(scene, zk)
     await scene.world.advance(5_000)
-    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason })
+    expect(downgrading.error).toMatchObject({ name: 'LostError', code: reason })
   })
 
   test('SharedLock.write.run leaves held what its body downgraded to', async () => {
@@ -160,7 +160,7 @@ describe('WriteHeld.downgrade', () => {
       if (reason === 'NodeGone') scene.ensemble.nodes.delete(read.path)
       else scene.expire(zk)
       await scene.world.advance(5_000)
-      expect(read.signal.reason).toMatchObject({ reason })
+      expect(read.signal.reason).toMatchObject({ code: reason })
       expect(behind[0]!.value.isHeld()).toBe(true)
     }
   })
@@ -169,7 +169,7 @@ describe('WriteHeld.downgrade', () => {
     const { scene, write } = await line([])
     scene.ensemble.nodes.create('/report')
     const read = await scene.done(write.downgrade())
-    expect((await scene.start(write.multi([]))).error).toMatchObject({ reason: 'Downgraded' })
+    expect((await scene.start(write.multi([]))).error).toMatchObject({ code: 'Downgraded' })
     expect((await scene.start(read.multi([]))).status).toBe('fulfilled')
   })
 
@@ -178,7 +178,7 @@ describe('WriteHeld.downgrade', () => {
     const read = await scene.done(write.downgrade())
     scene.cut(zk)
     await scene.world.settle()
-    expect(read.signal.reason).toMatchObject({ reason: 'Disconnected' })
+    expect(read.signal.reason).toMatchObject({ code: 'Disconnected' })
   })
 })
 
@@ -188,8 +188,8 @@ describe('WriteHeld.downgrade that fails', () => {
     // Before any client can observe it.
     scene.ensemble.nodes.delete(write.path)
     const downgrading = await scene.start(write.downgrade())
-    expect(LockLostError.is(downgrading.error)).toBe(true)
-    expect(downgrading.error).toMatchObject({ reason: 'NodeGone' })
+    expect(LostError.is(downgrading.error)).toBe(true)
+    expect(downgrading.error).toMatchObject({ code: 'NodeGone' })
     expect(behind[0]!.value.isHeld()).toBe(true)
     await scene.done(behind[0]!.value.release())
     expect(scene.leftovers()).toEqual(nothing)
@@ -205,8 +205,8 @@ describe('WriteHeld.downgrade that fails', () => {
     await scene.world.settle()
     for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
     await scene.world.advance(5_000)
-    expect(LockLostError.is(downgrading.error)).toBe(true)
-    expect(downgrading.error).toMatchObject({ reason: 'NodeGone' })
+    expect(LostError.is(downgrading.error)).toBe(true)
+    expect(downgrading.error).toMatchObject({ code: 'NodeGone' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -285,7 +285,7 @@ describe('WriteHeld.downgrade that fails', () => {
     void end(scene, zk)
     while (!session.signal.aborted) await scene.world.advance(1)
     await scene.world.settle()
-    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason })
+    expect(downgrading.error).toMatchObject({ name: 'LostError', code: reason })
   })
 
   test('WriteHeld.downgrade never resolves with something that is lost already', async () => {
@@ -296,7 +296,7 @@ describe('WriteHeld.downgrade that fails', () => {
     const downgrading = outcome(write.downgrade())
     void zk.exists('/').catch(() => {})
     await scene.world.advance(5_000)
-    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason: 'Disconnected' })
+    expect(downgrading.error).toMatchObject({ name: 'LostError', code: 'Disconnected' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 

@@ -1,6 +1,6 @@
 // R03, R10: the faults of contenders of an exclusive lock, for readers and writers. R09, R12.
 import { describe, expect, test } from 'vitest'
-import { type Held, LockTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, WaitTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -70,7 +70,7 @@ describe.each(['read', 'write'] as const)('SharedLock.%s', (kind) => {
     await scene.world.advance(50)
     scene.ensemble.nodes.delete(ours.path)
     await scene.world.settle()
-    expect(ours.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(ours.signal.reason).toMatchObject({ code: 'NodeGone' })
     expect(next.value.isHeld()).toBe(true)
     expect(scene.ensemble.nodes.ephemerals()).toEqual([next.value.path])
   })
@@ -108,7 +108,7 @@ describe('SharedLock', () => {
     expect(await scene.done(write.tryAcquire())).toBeUndefined()
     const upgrading = outcome(write.acquire({ timeout: 1_000 }))
     await scene.world.advance(1_000)
-    expect(LockTimeoutError.is(upgrading.error)).toBe(true)
+    expect(WaitTimeoutError.is(upgrading.error)).toBe(true)
     expect(upgrading.error).toMatchObject({ blocker: { path: held.path, isOwn: true } })
     expect(held.isHeld()).toBe(true)
     await scene.done(held.release())

@@ -41,7 +41,7 @@ export class Candidate {
         leadership.signal.addEventListener(
           'abort',
           () => {
-            this.notified.push(leadership.signal.reason.reason as string)
+            this.notified.push(leadership.signal.reason.code as string)
             resolve()
           },
           { once: true },

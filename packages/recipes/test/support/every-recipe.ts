@@ -290,7 +290,7 @@ export interface Wait {
 
 const waitForHolder = ({ call, block }: Pick<Holding, 'call' | 'block'>): Wait => ({
   call,
-  error: 'LockTimeoutError',
+  error: 'WaitTimeoutError',
   async take(zk) {
     const held = await block(zk)
     return () => held.release()
@@ -302,7 +302,7 @@ export const waits: readonly Wait[] = [
   waitForHolder({ call: 'Lock.run', block: (zk) => new Lock(zk, PATH).acquire() }),
   {
     call: 'Barrier.wait',
-    error: 'BarrierTimeoutError',
+    error: 'WaitTimeoutError',
     async take(zk) {
       const barrier = new Barrier(zk, PATH)
       await barrier.set()
@@ -311,7 +311,7 @@ export const waits: readonly Wait[] = [
   },
   {
     call: 'Group.join',
-    error: 'NameTakenError',
+    error: 'WaitTimeoutError',
     async take(zk) {
       const member = await new Group(zk, PATH).join({ name: 'one' })
       return () => member.release()

@@ -1,6 +1,6 @@
 // The program of a client with memberships, as a user would write it.
 import { KeeperError, type Session } from '@zk/client'
-import { Group, type Member, type Membership, MembershipLostError, NameTakenError } from '@zk/recipes'
+import { Group, type Member, type Membership, LostError, WaitTimeoutError } from '@zk/recipes'
 import { abortedAfter } from '../../play/aborted-after.ts'
 import { Participant } from '../../play/participant.ts'
 import { PATH } from '../../play/paths.ts'
@@ -72,7 +72,7 @@ export class GroupProgram extends Participant<GroupClient> {
       recorder.add({ type: 'notJoined', membership: id, error: String(error) })
       const isExpected =
         (signal.aborted && error === signal.reason) ||
-        NameTakenError.is(error) ||
+        WaitTimeoutError.is(error) ||
         KeeperError.is(error, 'RequestTimeout')
       if (!isExpected) this.unexpected('join', error)
       return false
@@ -92,7 +92,7 @@ export class GroupProgram extends Participant<GroupClient> {
     this.#standing.set(id, { membership, text: `${id}.0` })
     membership.signal.addEventListener('abort', () => {
       this.#standing.delete(id)
-      const { reason } = membership.signal.reason as MembershipLostError
+      const { code: reason } = membership.signal.reason as LostError
       this.recorder.add({ type: 'memberEnded', membership: id, reason })
     })
   }
@@ -109,7 +109,7 @@ export class GroupProgram extends Participant<GroupClient> {
         () => recorder.add({ type: 'updated', membership: id, update }),
         (error: unknown) => {
           recorder.add({ type: 'updated', membership: id, update, error: String(error) })
-          const isExpected = MembershipLostError.is(error) || KeeperError.is(error, 'RequestTimeout')
+          const isExpected = LostError.is(error) || KeeperError.is(error, 'RequestTimeout')
           if (!isExpected) this.unexpected('update', error)
         },
       )

@@ -4,8 +4,8 @@ import {
   type Acquirable,
   type AcquireOptions,
   type Held,
-  LockLostError,
-  LockTimeoutError,
+  LostError,
+  WaitTimeoutError,
   type QueuePlace,
   type WriteHeld,
 } from '@zk/recipes'
@@ -107,7 +107,7 @@ export class TaskProgram extends Program {
       if (isLost) this.unexpected('run', `attempt ${attempt} was lost, and its run resolved`)
     } catch (error) {
       const granted = this.#grants.get(attempt)
-      if (granted === undefined || !LockLostError.is(error)) throw error
+      if (granted === undefined || !LostError.is(error)) throw error
       if (granted.held.isHeld()) this.unexpected('run', `attempt ${attempt} was not lost, and its run rejected`)
     }
     this.#released(attempt)
@@ -160,8 +160,7 @@ export class TaskProgram extends Program {
     this.#grants.set(attempt, { held, session: this.zk!.session })
     const grant = { type: 'granted', attempt, client, kind: task.kind, path, fence } as const
     this.recorder.add({ ...grant, ...this.#recipe.details?.(held) })
-    const lost = () =>
-      this.recorder.add({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
+    const lost = () => this.recorder.add({ type: 'lost', attempt, reason: (held.signal.reason as LostError).code })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })
     this.#ask(attempt, held)
@@ -190,7 +189,7 @@ export class TaskProgram extends Program {
       const [created] = await held.multi([entry])
       this.recorder.add({ type: 'guarded', attempt, entry: created.path })
     } catch (error) {
-      if (!KeeperError.is(error) && !LockLostError.is(error)) this.unexpected('held.multi', error)
+      if (!KeeperError.is(error) && !LostError.is(error)) this.unexpected('held.multi', error)
       this.recorder.add({ type: 'guarded', attempt, entry: undefined, error: String(error) })
     }
   }
@@ -206,5 +205,5 @@ export class TaskProgram extends Program {
 
 function refusal(error: unknown, signal: AbortSignal): Refusal {
   if (signal.aborted && error === signal.reason) return 'aborted'
-  return LockTimeoutError.is(error) ? 'timeout' : 'error'
+  return WaitTimeoutError.is(error) ? 'timeout' : 'error'
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Barrier, BarrierTimeoutError, KeeperError } from '@zk/recipes'
+import { Barrier, WaitTimeoutError, KeeperError } from '@zk/recipes'
 import type { Note } from '../../history/index.ts'
 import { childrenOf } from '../insist.ts'
 import { type Recipe, sinceOf, type Stage } from '../recipe.ts'
@@ -54,7 +54,7 @@ export const barrier: Recipe<Step> = {
         await at(barrier).wait({ timeout })
         log({ contender, what: 'passed', barrier })
       } catch (error) {
-        if (!BarrierTimeoutError.is(error)) throw error
+        if (!WaitTimeoutError.is(error)) throw error
         log({ contender, what: 'late', barrier })
       }
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BarrierEntry, BarrierTimeoutError, DoubleBarrier, KeeperError } from '@zk/recipes'
+import { type BarrierEntry, WaitTimeoutError, DoubleBarrier, KeeperError } from '@zk/recipes'
 import type { Note } from '../../history/index.ts'
 import { childrenOf, LATEST } from '../insist.ts'
 import { countsOf, type Recipe, type Stage } from '../recipe.ts'
@@ -51,7 +51,7 @@ export const doubleBarrier: Recipe<Step> = {
       const timeout = Math.random() < 0.2 ? Math.random() * LONGEST : Infinity
       note('entering')
       const entry = await barrier.enter({ timeout, signal: over }).catch((error: unknown) => {
-        if (BarrierTimeoutError.is(error)) note('late')
+        if (WaitTimeoutError.is(error)) note('late')
         else if (!over.aborted) throw error
         return undefined
       })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchIterator } from '@zk/client'
-import { Group, KeeperError, type Member, type Membership, MembershipLostError, NameTakenError } from '@zk/recipes'
+import { Group, KeeperError, type Member, type Membership, LostError, WaitTimeoutError } from '@zk/recipes'
 import { machineTime, type Note } from '../../history/index.ts'
 import { insist } from '../insist.ts'
 import { countsOf, type Recipe, sinceOf } from '../recipe.ts'
@@ -56,8 +56,8 @@ export const group: Recipe<Step | Look> = {
         await me.update(String(number))
         return me
       } catch (error) {
-        if (!KeeperError.is(error) && !MembershipLostError.is(error) && !NameTakenError.is(error)) throw error
-        log({ contender, member, what: NameTakenError.is(error) ? 'taken' : 'unknown', number })
+        if (!KeeperError.is(error) && !LostError.is(error) && !WaitTimeoutError.is(error)) throw error
+        log({ contender, member, what: WaitTimeoutError.is(error) ? 'taken' : 'unknown', number })
         return undefined
       }
     }
