@@ -9,7 +9,7 @@
 import { type CallOptions, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, onAbort, throwIfAborted, wasAborted } from '@zk/client/internal'
 import { afterCommit } from '../kernel/committed.ts'
-import { retry } from '../kernel/retry.ts'
+import { retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { undefinedIfAborted } from '../kernel/limit.ts'
 import { BeginAnew, inEachSession } from '../kernel/sessions.ts'
 import { isUnreadable } from '../kernel/unreadable.ts'
@@ -31,6 +31,8 @@ export class Follower {
   readonly #tree: WatchedTree
   readonly #epochs = new Epochs()
   readonly #queue: ReadQueue
+  /** The session of the last reads. */
+  #session: Session | undefined
   /** undefined while there is no session in which the watches are set. */
   #watching: Watching | undefined
   #hasOneShotWatches = false
@@ -71,13 +73,15 @@ export class Follower {
   /** Follows from session to session. Rejects if it cannot continue. Resolves after `close`. */
   async follow(): Promise<void> {
     const { signal } = this.#closing
-    let isFirst = true
     const followIn = async (session: Session) => {
       throwIfAborted(signal)
       try {
-        await this.#followIn(session, isFirst)
+        await this.#followIn(session)
+      } catch (error) {
+        if (wasAborted(error, signal)) throw error
+        await throwUnlessTransient(this.#zk, error, undefined, signal)
+        throw new BeginAnew()
       } finally {
-        isFirst = false
         this.#stopReading()
       }
     }
@@ -107,17 +111,21 @@ export class Follower {
 
   // --- sessions and connections -----------------------------------------------------------------------------------
 
-  async #followIn(session: Session, isFirst: boolean): Promise<never> {
+  async #followIn(session: Session): Promise<never> {
     const ending = new AbortController()
     const unlisten: (() => void)[] = []
     let fail!: (error: unknown) => void
     const broken = new Promise<never>((_, reject) => {
-      fail = reject
+      // At once: no later reply makes the content whole.
+      fail = (error) => {
+        reject(error)
+        ending.abort()
+      }
       for (const signal of [session.signal, this.#closing.signal]) unlisten.push(onAbort(signal, reject))
     })
     try {
       const options = expecting({ session, signal: ending.signal, timeout: Infinity }, 'NoNode', 'NoAuth')
-      await Promise.race([broken, this.#begin(options, fail, isFirst)])
+      await Promise.race([broken, this.#begin(session, options, fail)])
       this.#watchConnection(session, options).catch(fail)
       return await broken
     } finally {
@@ -127,41 +135,36 @@ export class Follower {
     }
   }
 
-  async #begin(options: CallOptions, fail: (error: unknown) => void, isFirst: boolean): Promise<void> {
+  /** Asks for the watch, and for the first nodes in the same segment. */
+  async #begin(session: Session, options: CallOptions, fail: (error: unknown) => void): Promise<void> {
     // The servers of two sessions may be at different transactions, and only within one session does the client ask for a server
     // that does not lag.
-    if (!isFirst) await afterCommit(this.#zk, this.#tree.root, options)
-    const watching = await this.#watch(options, fail)
-    if (options.signal!.aborted) return watching.stop()
-    this.#watching = watching
+    if (this.#session !== undefined && this.#session !== session) await afterCommit(this.#zk, this.#tree.root, options)
+    if (options.signal!.aborted) return
+    this.#session = session
+    const watching = (this.#watching = this.#watch(options, fail))
     const seen = (zxid: bigint) => this.#seen(zxid)
     const of = { zk: this.#zk, copy: this.#copy, paths: this.#paths, queue: this.#queue }
     const reader = new NodeReader({ ...of, seen, options, watching })
     const now = () => this.#zk.runtime.now()
-    this.#queue.start({ read: (job) => reader.read(job), fail, pace: Pace.of(options.session!), now })
+    this.#queue.start({ reader, fail, pace: Pace.of(session), now })
   }
 
-  async #watch(options: CallOptions, fail: (error: unknown) => void): Promise<Watching> {
+  #watch(options: CallOptions, fail: (error: unknown) => void): Watching {
     const listener: WatchListener = {
       changed: (path) => this.#queue.report(path, Needs.data),
       childrenChanged: (path) => this.#queue.report(path, Needs.list),
       seen: (zxid) => this.#seen(zxid),
       missed: () => this.#queue.compareAll(),
       lost: (error) => {
-        // A server without such watches, in an ensemble of several releases or settings, refuses to set the watch again.
+        // In an ensemble of several releases or settings, the server of a later connection may be the first without such watches.
         this.#hasOneShotWatches = KeeperError.is(error, ...lacking)
         fail(this.#hasOneShotWatches ? new BeginAnew() : error)
       },
     }
-    if (!this.#hasOneShotWatches) {
-      try {
-        return await retry(this.#zk, () => watchRecursively(this.#tree, options, listener), options.signal)
-      } catch (error) {
-        if (wasAborted(error, options.signal) || !KeeperError.is(error, ...lacking)) throw error
-        this.#hasOneShotWatches = true
-      }
-    }
-    return new OneShotWatching(this.#tree.zk, options.session!, listener)
+    return this.#hasOneShotWatches
+      ? new OneShotWatching(this.#zk, options.session!, listener)
+      : watchRecursively(this.#tree, options, listener)
   }
 
   #stopReading(): void {
@@ -179,6 +182,7 @@ export class Follower {
         // A refusal is an answer, too.
         if (!isUnreadable(error, options)) throw error
       })
+      if (ending!.aborted) return
       const { connection } = session
       if (connection === undefined) continue
       // A server without a quorum is at an old transaction.

@@ -1,6 +1,15 @@
-// The reads of one path in one session, and what their replies change in the copy.
-import { type CallOptions, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
-import { wasAborted } from '@zk/client/internal'
+// The reads in one session, and what their replies change in the copy.
+import {
+  type CallOptions,
+  isTransient,
+  KeeperError,
+  type NodeData,
+  op,
+  type ReadResult,
+  type Stat,
+  type ZooKeeper,
+} from '@zk/client'
+import { throwIfAborted, wasAborted } from '@zk/client/internal'
 import { retry } from '../kernel/retry.ts'
 import { unknownStat } from '../kernel/unreadable.ts'
 import type { Copy } from './copy.ts'
@@ -13,7 +22,11 @@ import type { DataRead, Handler, ListRead, StatRead, Watching } from './watching
 type Refusal = 'NoNode' | 'NoAuth'
 
 /** What is read next of a path. */
-type Next = 'stat' | 'data' | 'refused' | 'missing' | 'list' | 'nothing'
+type Next = 'all' | 'stat' | 'data' | 'refused' | 'missing' | 'list' | 'nothing'
+
+/** How many new nodes one request reads, and how many bytes its answer has if these nodes are like the others: at most. */
+const BATCH = 32
+const BATCH_BYTES = 64 * 1024
 
 export interface NodeReaderOptions {
   readonly zk: ZooKeeper
@@ -46,17 +59,39 @@ export class NodeReader {
     this.#watching = watching
   }
 
-  /** Reads what the job needs, and puts it into the copy. */
-  async read(job: Job): Promise<void> {
-    const { path, needs } = job
+  /** How many new nodes are read together. One-shot watches are set by a read of each node. */
+  get most(): number {
+    return this.#watching.isRecursive ? Math.max(1, Math.min(BATCH, this.#copy.tree.nodesIn(BATCH_BYTES))) : 1
+  }
+
+  /** Reads what the jobs need, and puts it into the copy. If there are several, their nodes are new. */
+  async read(jobs: readonly Job[]): Promise<void> {
+    const wanted = jobs.filter(({ path }) => this.#isWanted(path))
+    const [job] = wanted
+    if (job === undefined) return
+    const first = this.#firstOf(job)
+    const next = first === 'all' ? await this.#readAll(wanted) : [first]
+    const steps = [...next.entries()].filter(([, each]) => each !== 'nothing')
+    await Promise.all(steps.map(([index, each]) => this.#goOn(wanted[index]!, each)))
+  }
+
+  #isWanted(path: string): boolean {
+    return this.#copy.tree.find(path) !== undefined || (this.#copy.hasPlaceFor(path) && this.#paths.isWanted(path))
+  }
+
+  #firstOf({ path, needs }: Job): Next {
     const { tree } = this.#copy
     const id = tree.find(path)
-    if (id === undefined && !(this.#copy.hasPlaceFor(path) && this.#paths.isWanted(path))) return
-    const isDataNeeded = id === undefined || !tree.isReadable(id) || (needs & Needs.data) !== 0
-    let next: Next = isDataNeeded ? 'data' : (needs & Needs.comparison) === 0 ? 'list' : 'stat'
+    if (id === undefined || !tree.isReadable(id)) return this.#watching.isRecursive ? 'all' : 'data'
+    if ((needs & Needs.data) !== 0) return 'data'
+    return (needs & Needs.comparison) === 0 ? 'list' : 'stat'
+  }
+
+  async #goOn(job: Job, first: Next): Promise<void> {
+    let next = first
     if (next === 'stat') next = await this.#readStat(job)
     if (next === 'data') next = await this.#readData(job)
-    if (next === 'refused' || next === 'missing') await this.#readRefused(path, next === 'missing')
+    if (next === 'refused' || next === 'missing') await this.#readRefused(job.path, next === 'missing')
     if (next === 'list') await this.#readList(job)
   }
 
@@ -76,23 +111,57 @@ export class NodeReader {
     )
   }
 
+  /** Reads new nodes with one request, and their children with them: so each level of a tree takes one round trip. */
+  #readAll(jobs: readonly Job[]): Promise<readonly Next[]> {
+    const options = this.#options
+    const { signal } = options
+    const haveLists = jobs.map(({ path }) => this.#mayHaveChildren(path))
+    const ops = jobs.flatMap(({ path }, index) =>
+      haveLists[index] ? [op.getData(path), op.getChildren(path)] : [op.getData(path)],
+    )
+    const read = (results: readonly ReadResult<NodeData | string[]>[]): readonly Next[] => {
+      throwIfAborted(signal)
+      let at = 0
+      return jobs.map((job, index) => this.#takeAll(job, results[at++]!, haveLists[index] ? results[at++] : undefined))
+    }
+    // The answer may be too large, for instance. Then the nodes are read one by one.
+    const refused = (error: unknown): readonly Next[] => {
+      if (isTransient(error) || wasAborted(error, signal)) throw error
+      return jobs.map(() => 'data')
+    }
+    return retry(this.#zk, () => this.#zk.multiRead(ops, options).then(read, refused), signal)
+  }
+
+  #takeAll(job: Job, data: ReadResult<NodeData | string[]>, list?: ReadResult<NodeData | string[]>): Next {
+    if (data.error !== undefined && !KeeperError.is(data.error, 'NoNode', 'NoAuth')) return 'data'
+    const read = (data.value as NodeData | undefined) ?? data.error!.code
+    const next = this.#takeData(job, read)
+    const children = list?.value as string[] | undefined
+    if (next !== 'list' || children === undefined) return next
+    // Both are from the same moment.
+    this.#takeList(job, this.#copy.tree.find(job.path)!, children, (read as NodeData).stat.pzxid)
+    return 'nothing'
+  }
+
   #readData(job: Job): Promise<Next> {
+    return this.#ask<DataRead, Next>(
+      (options, handler) => this.#watching.data(job.path, options, handler),
+      (read) => this.#takeData(job, read),
+    )
+  }
+
+  #takeData(job: Job, read: DataRead | Refusal): Next {
     const { path, needs } = job
     const { tree } = this.#copy
-    return this.#ask<DataRead, Next>(
-      (options, handler) => this.#watching.data(path, options, handler),
-      (read): Next => {
-        if (read === 'NoAuth') return 'refused'
-        if (read === 'NoNode') return this.#gone(path)
-        const stat = this.#kept(path, read)!
-        const id = tree.find(path)
-        const isKnown = id !== undefined && tree.isSame(id, stat) && tree.pzxid(id) >= 0n
-        if (!this.#put(path, stat, read.data)) return 'nothing'
-        // Events show which children come and go, so the list of a node that is known is not read with its data.
-        if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
-        return this.#mustList(job, stat) ? 'list' : 'nothing'
-      },
-    )
+    if (read === 'NoAuth') return 'refused'
+    if (read === 'NoNode') return this.#gone(path)
+    const stat = this.#kept(path, read)!
+    const id = tree.find(path)
+    const isKnown = id !== undefined && tree.isSame(id, stat) && tree.pzxid(id) >= 0n
+    if (!this.#put(path, stat, read.data)) return 'nothing'
+    // Events show which children come and go, so the list of a node that is known is not read with its data.
+    if (isKnown && (needs & ~Needs.data) === 0) return 'nothing'
+    return this.#mustList(job, stat) ? 'list' : 'nothing'
   }
 
   /**
@@ -128,12 +197,16 @@ export class NodeReader {
           return this.#queue.enqueue(path, Needs.data | Needs.comparison, job.epoch)
         }
         this.#watching.keep(path, 'list', list)
-        const added = this.#listed(id, job, list.children, list.stat.pzxid)
+        this.#takeList(job, id, list.children, list.stat.pzxid)
         this.#seenIn(list.stat)
-        this.#checkRoom(job, added.length)
-        this.#queue.addChildren(job, added)
       },
     )
+  }
+
+  #takeList(job: Job, id: number, children: readonly string[], pzxid: bigint): void {
+    const added = this.#listed(id, job, children, pzxid)
+    this.#checkRoom(job, added.length)
+    this.#queue.addChildren(job, added)
   }
 
   /** Removes the watches of the path. Otherwise the watch of this list would count as the watch of the next list. */
@@ -147,7 +220,7 @@ export class NodeReader {
     const { path } = job
     const { tree } = this.#copy
     const id = tree.find(path)
-    if (id === undefined || !this.#paths.isInside(childPath(path, 'x'))) return false
+    if (id === undefined || !this.#mayHaveChildren(path)) return false
     // Containers and nodes with a TTL have a negative owner.
     if (!this.#watching.isRecursive) return stat.ephemeralOwner <= 0n && !this.#watching.watchesList(path)
     if (tree.pzxid(id) === stat.pzxid) return false
@@ -155,6 +228,11 @@ export class NodeReader {
     // One of the children may be the system node.
     else if (tree.childCount(id) === 0) this.#checkRoom(job, stat.numChildren - 1)
     return stat.numChildren > 0
+  }
+
+  /** Whether nodes below this one are mirrored. */
+  #mayHaveChildren(path: string): boolean {
+    return this.#paths.isInside(childPath(path, 'x'))
   }
 
   /** Throws before this many more nodes are read, if they are certainly too many. */

@@ -6,6 +6,8 @@ import type { Pace } from './pace.ts'
 import type { MirroredPaths } from './mirrored-paths.ts'
 import { childPath, parentOf } from './tree.ts'
 
+/** How many bytes the answers to all reads of new nodes may have, if these nodes are like the others. */
+const BYTES = 4 * 1024 * 1024
 /** If more events than this wait in a small tree, the whole tree is compared. */
 const LEAST_WAITING = 1_000
 
@@ -45,9 +47,14 @@ interface Comparison {
   next: number
 }
 
-/** Does the reads, as long as there is a session. */
-interface Reader {
-  readonly read: (job: Job) => Promise<void>
+/** What reads as long as there is a session. */
+interface Reading {
+  readonly reader: {
+    /** How many new nodes are read together. */
+    readonly most: number
+    /** If there are several jobs, their nodes are new. */
+    read(jobs: readonly Job[]): Promise<void>
+  }
   /** Called if a read fails for good. */
   readonly fail: (error: unknown) => void
   /** How fast nodes are compared. */
@@ -72,7 +79,7 @@ export class ReadQueue {
   readonly #listings: Listing[] = []
   #comparison: Comparison | undefined
   readonly #compared = new Map<Job, Compared>()
-  #reader: Reader | undefined
+  #reading: Reading | undefined
   #isPumpDue = false
 
   constructor(copy: Copy, paths: MirroredPaths, epochs: Epochs) {
@@ -82,15 +89,15 @@ export class ReadQueue {
   }
 
   /** Begins to read. All nodes are compared first. */
-  start(reader: Reader): void {
-    this.#reader = reader
+  start(reading: Reading): void {
+    this.#reading = reading
     this.compareAll()
   }
 
   /** Stops reading. What is to be read waits for the next `start`. */
   stop(): void {
-    this.#reader?.pace.leave(this.#pumpSoon)
-    this.#reader = undefined
+    this.#reading?.pace.leave(this.#pumpSoon)
+    this.#reading = undefined
   }
 
   /** Whether nodes other than this job's node are still to be compared. */
@@ -176,40 +183,57 @@ export class ReadQueue {
   }
 
   #pump(): void {
-    const reader = this.#reader
-    while (reader !== undefined && this.#underWay.size < WINDOW) {
-      const job = this.#nextJob(reader)
-      if (job === undefined) return
-      this.#underWay.set(job.path, job)
-      reader.read(job).then(
-        () => this.#done(job),
+    const reading = this.#reading
+    while (reading !== undefined) {
+      const jobs = this.#nextJobs(reading)
+      if (jobs.length === 0) return
+      for (const job of jobs) this.#underWay.set(job.path, job)
+      reading.reader.read(jobs).then(
+        () => this.#done(jobs),
         (error: unknown) => {
-          this.#putBack(job)
-          reader.fail(error)
+          for (const job of jobs) this.#putBack(job)
+          reading.fail(error)
         },
       )
     }
   }
 
-  #nextJob(reader: Reader): Job | undefined {
-    for (const [path, job] of this.#waiting) {
-      this.#waiting.delete(path)
-      return job
+  /** One job, or several of new nodes; none while enough is under way. */
+  #nextJobs(reading: Reading): readonly Job[] {
+    const { size } = this.#underWay
+    if (size < WINDOW) {
+      for (const [path, job] of this.#waiting) {
+        this.#waiting.delete(path)
+        return [job]
+      }
+      const compared = this.#nextCompared(reading)
+      if (compared !== undefined) return [compared]
     }
     // Nodes that are gone are found before new nodes are added: so the copy never has more nodes than exist.
-    return this.#comparison === undefined ? this.#nextOfListings() : this.#nextCompared(reader)
+    if (this.#waiting.size > 0 || this.#comparison !== undefined) return []
+    const jobs: Job[] = []
+    const { most } = reading.reader
+    for (let room = Math.min(most, this.#window(most) - size); room > 0; room--) {
+      const job = this.#nextOfListings()
+      if (job === undefined) break
+      jobs.push(job)
+    }
+    return jobs
   }
 
-  /** Returns undefined while enough nodes are being compared. */
-  #nextCompared({ pace, now }: Reader): Job | undefined {
-    if (!pace.begin(this.#pumpSoon)) return undefined
+  /** How many new nodes are read at once, `most` with each request. The first ones show how large they are. */
+  #window(most: number): number {
+    const { tree } = this.#copy
+    return most === 1 || tree.size < WINDOW ? WINDOW : Math.max(WINDOW, tree.nodesIn(BYTES))
+  }
+
+  /** Returns undefined while enough nodes are being compared, and when all have been. */
+  #nextCompared({ pace, now }: Reading): Job | undefined {
+    if (this.#comparison === undefined || !pace.begin(this.#pumpSoon)) return undefined
     const since = now()
     const job = this.#nextOfComparison()
-    if (job === undefined) {
-      pace.cancel()
-      return this.#nextOfListings()
-    }
-    this.#compared.set(job, { pace, since })
+    if (job === undefined) pace.cancel()
+    else this.#compared.set(job, { pace, since })
     return job
   }
 
@@ -247,12 +271,14 @@ export class ReadQueue {
     return undefined
   }
 
-  #done(job: Job): void {
-    this.#underWay.delete(job.path)
-    this.#endCompared(job)
-    const { path, again, againEpoch } = job
-    if (againEpoch !== undefined) this.#waiting.set(path, newJob(path, again, againEpoch))
-    this.#epochs.end(job.epoch)
+  #done(jobs: readonly Job[]): void {
+    for (const job of jobs) {
+      this.#underWay.delete(job.path)
+      this.#endCompared(job)
+      const { path, again, againEpoch } = job
+      if (againEpoch !== undefined) this.#waiting.set(path, newJob(path, again, againEpoch))
+      this.#epochs.end(job.epoch)
+    }
     this.#pump()
   }
 
@@ -272,8 +298,8 @@ export class ReadQueue {
     const compared = this.#compared.get(job)
     if (compared === undefined) return
     this.#compared.delete(job)
-    if (this.#reader === undefined) compared.pace.cancel()
-    else compared.pace.end(this.#reader.now() - compared.since)
+    if (this.#reading === undefined) compared.pace.cancel()
+    else compared.pace.end(this.#reading.now() - compared.since)
   }
 
   // --- work that becomes a part of older work ---------------------------------------------------------------------
@@ -291,8 +317,11 @@ export class ReadQueue {
   #takeBelow(path: string, epoch: Epoch): void {
     if (!this.#epochs.hasYounger(epoch)) return
     const prefix = childPath(path, '')
-    for (const work of [this.#underWay.values(), this.#waiting.values(), this.#listings].flatMap((each) => [...each])) {
-      if (work.path.startsWith(prefix)) work.epoch = this.#joined(work.epoch, epoch)
+    for (const works of [this.#underWay.values(), this.#waiting.values(), this.#listings]) {
+      for (const work of works) {
+        const isBelow = work.epoch.number > epoch.number && work.path.startsWith(prefix)
+        if (isBelow) work.epoch = this.#joined(work.epoch, epoch)
+      }
     }
   }
 }

@@ -7,6 +7,8 @@ import { NodeTable } from './node-table.ts'
 
 /** The parent of the root, and the pzxid of a node whose children were not read yet. */
 const NONE = -1
+/** What a request for a node and its answer take, besides the data and the names, in bytes. */
+const READ = 256
 
 /** What is kept of a Stat besides the pzxid. */
 export type WrittenStat = Pick<
@@ -38,6 +40,11 @@ export class Tree {
   /** The bytes of all data, and the characters of all names. */
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** How many nodes are read with so many bytes, if they are like the nodes of this tree. */
+  nodesIn(bytes: number): number {
+    return Math.floor(bytes / (READ + this.#bytes / Math.max(1, this.#size)))
   }
 
   /** The ids are below this number. */

@@ -24,7 +24,7 @@ export interface WatchListener {
   seen(zxid: bigint): void
   /** Changes may have been missed. From now on none is. */
   missed(): void
-  /** The watch no longer exists, although the session lives. */
+  /** The watch was refused, or no longer exists although the session lives. */
   lost(error: unknown): void
 }
 
@@ -66,12 +66,15 @@ export interface WatchedTree {
   readonly isFlat: boolean
 }
 
-/** Resolves when the watch is set. Rejects with `Unimplemented` if the server does not know such a watch. */
-export async function watchRecursively(
+/**
+ * Asks for the watch. Reads may follow in the same segment: a server executes them after it. If it refuses the watch, `lost` is
+ * called before their replies are handled: with `Unimplemented` if the server does not know such a watch.
+ */
+export function watchRecursively(
   { zk, root, isFlat }: WatchedTree,
   options: CallOptions,
   listener: WatchListener,
-): Promise<Watching> {
+): Watching {
   const push = (event: PersistentWatchEvent) => {
     if (event.type === 'Gap') return listener.missed()
     if (event.type === 'NodeChildrenChanged') return
@@ -81,7 +84,8 @@ export async function watchRecursively(
   const watch = watchInto(
     zk,
     root,
-    { ...options, recursive: !isFlat },
+    // If the client repeated it for a busy server, it would come after the reads.
+    { ...options, recursive: !isFlat, repeatThrottled: false },
     {
       push,
       end: ({ type }) => {
@@ -91,12 +95,7 @@ export async function watchRecursively(
       fail: (error) => listener.lost(error),
     },
   )
-  try {
-    await watch.opened
-  } catch (error) {
-    watch.stop()
-    throw error
-  }
+  watch.opened.catch((error: unknown) => listener.lost(error))
   return {
     isRecursive: true,
     data: (path, asking, { read, refused }) => zk.getData(path, asking).then(read, refused),

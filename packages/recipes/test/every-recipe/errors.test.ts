@@ -159,7 +159,7 @@ describe('RecipeError.code', () => {
     const lock = new Lock(zk, '/lock', { reentrant: true })
     const failing: Promise<unknown>[] = [
       new Semaphore(zk, '/permits', { permits: 3 }).acquire(),
-      Mirror.open(zk, '/', { maxNodes: 1 }),
+      new Mirror(zk, '/', { maxNodes: 1 }).open(),
       lock.run(() => lock.acquire()),
     ]
     const rejected = await Promise.all(failing.map((each) => scene.start(each)))

@@ -17,6 +17,7 @@ import {
   SharedLock,
   type ZooKeeper,
 } from '../../src/index.ts'
+import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
 /** The rows of the table, by their first column. */
@@ -99,7 +100,7 @@ test.each(Object.entries(calls))('%s costs what README.md says', async (name, ca
   expect(scene.leftovers()).toEqual(nothing)
 })
 
-const READS = ['sync', 'exists', 'getData', 'getChildren2', 'addWatch', 'removeWatches']
+const READS = ['sync', 'exists', 'getData', 'getChildren2', 'multiRead', 'addWatch', 'removeWatches']
 
 /** Whether the leader makes a transaction of it, which a quorum must log. A refused write is one, too. */
 function isTransaction(op: string | undefined): boolean {
@@ -107,7 +108,7 @@ function isTransaction(op: string | undefined): boolean {
 }
 
 test('Every row of the table in README.md is tested', () => {
-  expect([...documented.keys()]).toEqual(Object.keys(calls))
+  expect([...documented.keys()]).toEqual([...Object.keys(calls), ...Object.keys(trees)])
 })
 
 test('connect takes one round trip, and the first call another', async () => {
@@ -117,23 +118,44 @@ test('connect takes one round trip, and the first call another', async () => {
   expect(await scene.roundTrips((await connecting).exists('/'))).toBe(1)
 })
 
-test.each([
-  ['1 node', 0, 0, 2],
-  ['100 nodes in one list', 1, 100, 4],
-  ['110 nodes in two levels', 2, 10, 6],
-  ['10,000 nodes in one list', 1, 10_000, 43],
-])(
-  'Mirror.open takes two round trips for each level, and one for each 256 nodes: %s',
-  async (_, depth, breadth, trips) => {
-    const scene = new Scene()
-    const make = (path: string, levels: number): void => {
-      scene.ensemble.nodes.create(path)
-      for (let child = 0; levels > 0 && child < breadth; child++) make(`${path}/${child}`, levels - 1)
-    }
-    make(PATH, depth)
-    const zk = await scene.client()
-    const opening = new Mirror(zk, PATH).open()
-    expect(await scene.roundTrips(opening)).toBe(trips)
-    await scene.done((await opening).close())
-  },
-)
+/** The levels below the top node, and how many children each node above the lowest level has. */
+const trees: Readonly<Record<string, readonly [depth: number, breadth: number]>> = {
+  '`Mirror.open` of 1 node': [0, 0],
+  '`Mirror.open` of 100 more, one level below': [1, 100],
+  '`Mirror.open` of 110 more, on two levels': [2, 10],
+  '`Mirror.open` of 1,110 more, on three levels': [3, 10],
+  '`Mirror.open` of 10,000 more, one level below': [1, 10_000],
+  '`Mirror.open` of 10,100 more, on two levels': [2, 100],
+}
+
+async function mirrorOf([depth, breadth]: readonly [number, number]) {
+  const scene = new Scene()
+  const make = (path: string, levels: number): void => {
+    scene.ensemble.nodes.create(path)
+    for (let child = 0; levels > 0 && child < breadth; child++) make(`${path}/${child}`, levels - 1)
+  }
+  make(PATH, depth)
+  return { scene, zk: await scene.client() }
+}
+
+test.each(Object.entries(trees))('%s costs what README.md says', async (name, tree) => {
+  const { scene, zk } = await mirrorOf(tree)
+  const since = scene.since()
+  const opening = new Mirror(zk, PATH).open()
+  const trips = await scene.roundTrips(opening)
+  const ops = since.ops()
+  expect([name, [trips, ops.length, ops.filter(isTransaction).length].join('/')]).toEqual(documented.get(name))
+  await scene.done((await opening).close())
+})
+
+test('Mirror.open of many nodes does not hold up other calls of the client', async () => {
+  const { scene, zk } = await mirrorOf([1, 10_000])
+  scene.network.latency = () => 1
+  const opening = outcome(new Mirror(zk, PATH).open())
+  for (let trip = 0; opening.status === 'pending'; trip++) {
+    const call = outcome(zk.exists('/'))
+    await scene.world.advance(1)
+    expect([trip, call.status]).toEqual([trip, 'fulfilled'])
+  }
+  await scene.done(opening.value.close())
+})

@@ -322,7 +322,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
       [`Added ${ROOT}/came`, `Changed ${ROOT}/b`, `Removed ${ROOT}/a/x`, 'Ready'].sort(),
     )
     expect(replay.told.at(-1)).toBe('Ready')
-    const read = asked.asked.filter(({ op }) => op === 'getData').map(({ path }) => path)
+    const read = asked.asked.filter(({ op }) => op === 'getData' || op === 'multiRead').flatMap(({ paths }) => paths)
     expect(new Set(read)).toEqual(
       new Set(version === '3.5' ? [`${ROOT}/b`, `${ROOT}/came`, `${ROOT}/a/x`] : [`${ROOT}/b`, `${ROOT}/came`]),
     )
@@ -411,13 +411,17 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
 })
 
 describe('Mirror', () => {
-  test('Mirror keeps one watch on all, from 3.6 on, and reads each node once: leaves without a list', async () => {
+  test('Mirror keeps one watch on all, from 3.6 on, and reads the nodes of a level with one request', async () => {
     const { scene, zk } = await prepared()
     const since = scene.since()
     await open(scene, zk)
-    const asked = since.asked.map(({ op = '' }) => op)
-    const reads: readonly string[] = ['getData', 'getData', 'getData', 'getData', 'getChildren2', 'getChildren2']
-    expect(asked.sort()).toEqual(['addWatch', ...reads, 'exists'].sort())
+    expect(since.ops()).toEqual(['addWatch', 'multiRead', 'exists', 'multiRead', 'multiRead'])
+    // The data and the list of each.
+    expect(since.asked.flatMap(({ op, paths }) => (op === 'multiRead' ? [paths] : []))).toEqual([
+      [ROOT, ROOT],
+      [`${ROOT}/a`, `${ROOT}/a`, `${ROOT}/b`, `${ROOT}/b`],
+      [`${ROOT}/a/x`, `${ROOT}/a/x`],
+    ])
     // A server counts a recursive watch twice: with those on data, and with those on children.
     expect(scene.watchCount()).toBe(2)
   })
@@ -509,6 +513,36 @@ describe('Mirror', () => {
     expect(opening.error).toMatchObject({ path: `${ROOT}/many` })
     await scene.world.advance(RECONNECTED)
     expect(scene.watches(zk)).toEqual([])
+  })
+
+  test('Mirror.open reads nodes one by one if together they are over the limit of the client', async () => {
+    const { scene, nodes } = await prepared()
+    const zk = await scene.client({ advanced: { maxResponseSize: 1_024 } })
+    // They are on one level with another node.
+    for (let n = 0; n < 20; n++) nodes.create(`${ROOT}/b/${n}`, { data: 'x'.repeat(500) })
+    const since = scene.since()
+    const mirror = await open(scene, zk)
+    expect(copyOf(mirror)).toEqual(treeOf(scene, ROOT))
+    expect(since.ops().filter((op) => op === 'getData')).toHaveLength(21)
+  })
+
+  test('Mirror.open sees what changes before a busy server sets its watch, after it has answered the first read', async () => {
+    const { scene, zk, nodes } = await prepared()
+    scene.ensemble.faults.fail({ op: 'addWatch', code: 'ThrottledOp', times: 1 })
+    scene.network.latency = () => 5
+    const since = scene.since()
+    const opening = outcome(new Mirror(zk, ROOT).open())
+    await scene.world.advance(5)
+    expect(since.ops()).toContain('multiRead')
+    nodes.setData(ROOT, 'new')
+    nodes.delete(`${ROOT}/b`)
+    await scene.world.advance(15)
+    expect([opening.status, scene.watchCount()]).toEqual(['pending', 0])
+    await scene.world.advance(RECONNECTED)
+    expect(copyOf(opening.value)).toEqual(treeOf(scene, ROOT))
+    nodes.setData(ROOT, 'newer')
+    await scene.world.advance(15)
+    expect([opening.value.get(ROOT)!.text, scene.watchCount()]).toEqual(['newer', 2])
   })
 
   test('Mirror refuses bad arguments before anything is sent', async () => {

@@ -15,7 +15,7 @@ interface Reading {
 
 /** A queue whose reads are answered by the test. The copy has these nodes. */
 class Scene {
-  readonly copy = new Copy('/a', { maxNodes: 1_000, maxBytes: 1_000_000 })
+  readonly copy = new Copy('/a', { maxNodes: 10_000, maxBytes: 100_000_000 })
   readonly epochs = new Epochs()
   readonly queue: ReadQueue
   readonly #reading = new Map<string, Reading>()
@@ -29,17 +29,18 @@ class Scene {
   }
 
   /** A session begins. */
-  async start(): Promise<void> {
-    const read = (job: Job) =>
+  async start(most = 1): Promise<void> {
+    const read = (jobs: readonly Job[]) =>
       new Promise<void>((done, fail) => {
-        this.#reading.set(job.path, { job, settle: { done, fail } })
+        for (const job of jobs) this.#reading.set(job.path, { job, settle: { done, fail } })
       })
-    this.queue.start({ read, fail: (error) => this.failures.push(error), pace: new Pace(), now: () => 0 })
+    const reader = { most, read }
+    this.queue.start({ reader, fail: (error) => this.failures.push(error), pace: new Pace(), now: () => 0 })
     await this.settle()
   }
 
-  put(path: string): void {
-    this.copy.put(path, statOf(1), new Uint8Array())
+  put(path: string, data = new Uint8Array()): void {
+    this.copy.put(path, statOf(1), data)
   }
 
   get paths(): string[] {
@@ -292,4 +293,31 @@ test('ReadQueue compares the nodes that it has before it reads new ones: those t
   }
   // It is read as soon as the last of the others is under way: of 128 that are compared at once by then.
   expect(order.indexOf('new')).toBe(many.length - 127)
+})
+
+test.each([
+  ['small', 100, 32, 5_000],
+  ['of 4 KiB', 4 * 1024, 32, 966],
+  ['of 100 KiB', 100 * 1024, 32, 256],
+  ['small, and each needs a request of its own', 100, 1, 256],
+])('ReadQueue reads as many new nodes at once as have 4 MiB, but at least 256: %s', async (_, size, most, expected) => {
+  const scene = new Scene()
+  for (let n = 0; n < 255; n++) scene.put(`/a/${n}`, new Uint8Array(size))
+  await scene.start(most)
+  const names = Array.from({ length: 5_000 }, (_, number) => `n${number}`)
+  scene.queue.addChildren(scene.job('/a'), names)
+  for (
+    let path: string | undefined = '/a';
+    path !== undefined;
+    path = scene.paths.find((each) => !each.includes('n'))
+  ) {
+    await scene.done(path)
+  }
+  expect(scene.paths).toHaveLength(expected)
+  // What is reported is read first.
+  scene.queue.report('/a/0', Needs.data)
+  await scene.settle()
+  expect(scene.paths.includes('/a/0')).toBe(false)
+  for (const path of scene.paths) await scene.done(path)
+  expect(scene.paths.includes('/a/0')).toBe(true)
 })

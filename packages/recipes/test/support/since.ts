@@ -8,7 +8,10 @@ export interface Asked {
   readonly member: string
   readonly session: bigint
   readonly op: string | undefined
+  /** Empty for a request for several paths. */
   readonly path: string
+  /** All its paths. */
+  readonly paths: readonly string[]
   /** What struck it. */
   readonly fault: string | undefined
 }
@@ -52,7 +55,9 @@ function asAsked(entry: HistoryEntry): Asked[] {
   if (entry.from !== 'client' || entry.message.type !== 'request' || entry.message.op === 'ping') return []
   const { at, member, session, message, fault } = entry
   const { path = '' } = (message.request ?? {}) as { path?: string }
-  return [{ at, member, session, op: message.op, path, fault }]
+  const parts = Array.isArray(message.request) ? (message.request as { request: { path: string } }[]) : undefined
+  const paths = parts?.map(({ request }) => request.path) ?? [path]
+  return [{ at, member, session, op: message.op, path, paths, fault }]
 }
 
 function asTold(entry: HistoryEntry): Told[] {
