@@ -1,7 +1,7 @@
 // The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
 import { AsyncResource } from 'node:async_hooks'
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
-import { onAbort, throwIfAborted } from '@zk/client/internal'
+import { throwIfAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { Contender, type ContenderOptions, type Entries } from '../queue/contender.ts'
 import type { Grant } from '../queue/grant-proof.ts'
@@ -15,11 +15,12 @@ import type { Owner } from '../queue/owners.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
-import { inEachSession, NodeVanished } from '../kernel/sessions.ts'
-import type { Entry } from '../queue/queue-position.ts'
+import { BeginAnew, beginsAnew, NodeVanished } from '../kernel/sessions.ts'
+import { NewestList } from '../queue/newest-list.ts'
+import type { Entry, WaitListener } from '../queue/queue-position.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../lease/hold-options.ts'
 import { retry } from '../kernel/retry.ts'
-import { type Limit, serverTimeout, withLimit, withLimitForOthers } from '../kernel/limit.ts'
+import { type Limit, limitForOthers, reasonOf, serverTimeout, withLimit } from '../kernel/limit.ts'
 import { type Subject, Wait, type Waiter } from '../queue/wait.ts'
 import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
@@ -62,9 +63,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     this.#subject = subject
     this.#options = options
     this.#toHeld = toHeld
-    // A view of the client may have another chroot.
-    const chroot = this.#zk.chroot === '/' ? '' : this.#zk.chroot
-    this.#folders = entries.map(({ queue }) => `${chroot}${queue.path}`)
+    this.#folders = entries.map(({ queue }) => queue.folder)
   }
 
   /** One queue. */
@@ -74,22 +73,40 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
     checkCall('acquire', options, acquireOptions)
-    throwIfAborted(options.signal)
     const { timeout = Infinity, signal } = options
+    throwIfAborted(signal)
+    const zk = this.#zk
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
-    return await withLimitForOthers(this.#zk, { timeout, signal }, wait.tooLong.bind(wait), (limit, mustWait) => {
-      const acquireIn = async () => {
-        const contender = this.#contender(wait, mustWait)
-        const former = formerOwnersGone(this.#zk, this.#folders)
-        const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
-        const held = await this.#hold(contender, competing, { wait, limit }, options)
-        if (held?.isHeld()) return wait.ended(held)
+    const { limit, mustWait } = limitForOthers(zk, { timeout, signal }, wait.tooLong.bind(wait))
+    wait.blocked = mustWait
+    const forget = wait.mayTimeOut ? NewestList.keep(zk, this.#folders) : undefined
+    // A waiter waits in this function, and not also in one for each step: each would take 500 bytes.
+    try {
+      for (;;) {
+        const { session } = zk
+        const contender = this.#contender(wait)
+        try {
+          const former = formerOwnersGone(zk, this.#folders)
+          const competing = former === undefined ? contender.compete() : former.then(() => contender.compete())
+          registerOwner(contender, this.#folders)
+          const grant = await limit.orReached(competing)
+          const lease = await this.#lease(contender, grant, wait, limit)
+          const held = this.#hold(contender, grant, lease, options)
+          if (held.isHeld()) return wait.ended(held)
+        } catch (error) {
+          // The reason names the contenders ahead, so it is made before this one leaves.
+          const reason = reasonOf(error)
+          unawaited(contender.leave())
+          if (!beginsAnew(zk, session, error, signal)) throw reason
+          if (!(error instanceof BeginAnew)) continue
+        }
         // If it had several nodes, some may be left. The next contender would queue behind them.
         await limit.during(settled(contender.leave()))
-        throw new NodeVanished()
       }
-      return inEachSession(this.#zk, acquireIn, { signal })
-    })
+    } finally {
+      limit.stop()
+      forget?.()
+    }
   }
 
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
@@ -108,7 +125,19 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       if (former !== undefined) await limit.during(former)
       // The list is read before a node is created: if there is a blocker, no node is needed.
       if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
-      const held = await this.#hold(contender, contender.competeOnce(), { wait, limit }, options)
+      let held: H | undefined
+      try {
+        const competing = contender.competeOnce()
+        registerOwner(contender, this.#folders)
+        const grant = await limit.during(competing)
+        if (grant !== undefined) {
+          held = this.#hold(contender, grant, await this.#lease(contender, grant, wait, limit), options)
+        }
+      } catch (error) {
+        if (!(error instanceof NodeVanished)) throw error
+      } finally {
+        if (held === undefined) unawaited(contender.leave())
+      }
       held?.throwIfLost()
       return held && wait.ended(held)
     })
@@ -131,51 +160,29 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return result
   }
 
-  /** Waits for a grant, and turns it into a hold, which may already be lost. Without a grant the contender leaves. */
-  async #hold(
-    contender: Competitor,
-    competing: Promise<Grant | undefined>,
-    { wait, limit }: { readonly wait: Wait; readonly limit: Limit },
-    { onSuspended, onResumed }: HoldListeners,
-  ): Promise<H | undefined> {
-    let held: H | undefined
-    registerOwner(contender, this.#folders)
-    const leave = () => unawaited(contender.leave())
-    const unlisten = onAbort(contender.session.detaching, leave)
-    try {
-      const grant = await limit.during(competing)
-      if (grant === undefined) return undefined
-      const onProving = (slowness?: Slowness) => wait.proving(contender, slowness)
-      const lease = await firstLease(this.#zk, contender.session, grant, this.#options, { limit, onProving })
-      const listeners = { onSuspended: inThisContext(onSuspended), onResumed: inThisContext(onResumed) }
-      held = this.#toHeld(this.#zk, contender, grant.nodes, lease, Object.assign(listeners, this.#options))
-      return held
-    } catch (error) {
-      if (error instanceof NodeVanished) return undefined
-      throw error
-    } finally {
-      unlisten()
-      if (held === undefined) leave()
-    }
+  #lease(contender: Competitor, grant: Grant, wait: Wait, limit: Limit): Lease | Promise<Lease> {
+    const onProving = (slowness?: Slowness) => wait.proving(contender, slowness)
+    return firstLease(this.#zk, contender.session, grant, this.#options, { limit, onProving })
   }
 
-  #contender(wait: Wait, onBlocked = () => {}): Competitor {
+  /** Turns a grant into a hold, which may already be lost. */
+  #hold(contender: Competitor, grant: Grant, lease: Lease, { onSuspended, onResumed }: HoldListeners): H {
+    const listeners = { onSuspended: inThisContext(onSuspended), onResumed: inThisContext(onResumed) }
+    return this.#toHeld(this.#zk, contender, grant.nodes, lease, Object.assign(listeners, this.#options))
+  }
+
+  #contender(wait: Wait): Competitor {
     const { session } = this.#zk
     throwIfAborted(session.detaching)
     checkLease(this.#options, session)
-    // Not a spread: V8 would give each object a hidden class of its own.
-    const own = {
-      remembersAhead: wait.mayTimeOut,
-      onQueued: (ahead: () => readonly string[]) => wait.queued(contender, ahead),
-      onBlocked,
-    }
-    const contender = this.makeContender(Object.assign(own, this.#options))
+    const contender = this.makeContender(this.#options, wait)
+    wait.goesOnWith(contender)
     return contender
   }
 
   /** Creates the contender. */
-  protected makeContender(options: ContenderOptions): Competitor {
-    return new Contender(this.#entries, options)
+  protected makeContender(options: ContenderOptions, listener: WaitListener): Competitor {
+    return new Contender(this.#entries, options, listener)
   }
 
   /** Whether a contender that enters now would have to wait, as far as reads show. */

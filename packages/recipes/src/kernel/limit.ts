@@ -23,20 +23,20 @@ class LimitReached {
 /** The limit of a wait. `withLimit` makes it. */
 export class Limit {
   readonly #runtime: Runtime
-  readonly #isLimited: boolean
   #reached: LimitReached | undefined
   /** Reject the pending promises of `during`. Usually there is one; two if a limited call pauses. */
   readonly #waiting: ((reached: LimitReached) => void)[] = []
-  readonly #unlisten: readonly (() => void)[]
-  readonly #cancelTimer: (() => void) | undefined
+  /** Removes listeners and timer. */
+  readonly #undo: (() => void)[] = []
 
   constructor(runtime: Runtime, { signals = [], timeout }: Limits) {
     this.#runtime = runtime
-    const given = signals.filter((signal) => signal !== undefined)
-    const hasTimer = timeout !== undefined && timeout.after <= LONGEST
-    this.#isLimited = given.length > 0 || hasTimer
-    this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.end(() => reason)))
-    if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.end(timeout.error))
+    for (const signal of signals) {
+      if (signal !== undefined) this.#undo.push(onAbort(signal, (reason) => this.end(() => reason)))
+    }
+    if (timeout !== undefined && timeout.after <= LONGEST) {
+      this.#undo.push(runtime.setTimer(timeout.after, () => this.end(timeout.error)))
+    }
   }
 
   /** Ends the wait early, with the result of `reason`. */
@@ -48,24 +48,28 @@ export class Limit {
 
   /** Settles as `promise` does. If the limit is reached before, it rejects with the reason of the limit. */
   during<T>(promise: Promise<T>): Promise<T> {
-    return this.#isLimited ? this.#unless(promise) : promise
+    return this.#undo.length === 0 ? promise : this.#unless(promise)
   }
 
   async #unless<T>(promise: Promise<T>): Promise<T> {
-    let reject!: (reached: LimitReached) => void
-    const limited = new Promise<T>((resolve, fail) => {
-      reject = fail
-      promise.then(resolve, fail)
-    })
-    if (this.#reached !== undefined) reject(this.#reached)
-    this.#waiting.push(reject)
     try {
-      return await limited
+      return await this.orReached(promise)
     } catch (error) {
-      throw error instanceof LimitReached ? error.reason() : error
-    } finally {
-      this.#waiting.splice(this.#waiting.indexOf(reject), 1)
+      throw reasonOf(error)
     }
+  }
+
+  /** Like `during`, but the code that waits gets the reason from `reasonOf`. So no other function waits with it. */
+  orReached<T>(promise: Promise<T>): Promise<T> {
+    if (this.#undo.length === 0) return promise
+    return new Promise((resolve, reject) => {
+      if (this.#reached !== undefined) reject(this.#reached)
+      const waiting = this.#waiting
+      waiting.push(reject)
+      const ended = () => waiting.splice(waiting.indexOf(reject), 1)
+      promise.then(resolve, reject)
+      promise.then(ended, ended)
+    })
   }
 
   /** Settles as the call does. If the limit is reached before, the call is aborted. */
@@ -85,9 +89,13 @@ export class Limit {
 
   /** Removes listeners and timer. */
   stop(): void {
-    for (const unlisten of this.#unlisten) unlisten()
-    this.#cancelTimer?.()
+    for (const undo of this.#undo) undo()
   }
+}
+
+/** The reason of the limit if the error says that it was reached; otherwise the error. */
+export function reasonOf(error: unknown): unknown {
+  return error instanceof LimitReached ? error.reason() : error
 }
 
 /** Handles an error: returns undefined if the signal was aborted, and otherwise rethrows it. */
@@ -116,21 +124,33 @@ export function serverTimeout(op: string, path: string, after: number): Limits['
  * The limit of a call that waits for other clients, and for servers. With a timeout of 0 it leaves a session timeout for servers,
  * and none for other clients: `body` calls `mustWait` when it would have to wait for one. `late` makes the error.
  */
-export function withLimitForOthers<T>(
-  { runtime, session }: ZooKeeper,
-  { timeout = Infinity, signal }: Pick<CallOptions, 'timeout' | 'signal'>,
+export async function withLimitForOthers<T>(
+  zk: ZooKeeper,
+  options: Pick<CallOptions, 'timeout' | 'signal'>,
   late: (after: number) => Error,
   body: (limit: Limit, mustWait: () => void) => Promise<T>,
 ): Promise<T> {
+  const { limit, mustWait } = limitForOthers(zk, options, late)
+  try {
+    return await body(limit, mustWait)
+  } finally {
+    limit.stop()
+  }
+}
+
+/** The same for a body that stops the limit itself. */
+export function limitForOthers(
+  { runtime, session }: ZooKeeper,
+  { timeout = Infinity, signal }: Pick<CallOptions, 'timeout' | 'signal'>,
+  late: (after: number) => Error,
+): { readonly limit: Limit; readonly mustWait: () => void } {
   const after = timeout === 0 ? session.timeout : timeout
   // Bound, and not called by a function of its own: engines show ten frames of a stack, and the caller's is to be among them.
-  const error = late.bind(undefined, after)
-  return withLimit(runtime, { signals: [signal], timeout: { after, error } }, (limit) =>
-    body(limit, () => {
-      if (timeout === 0) limit.end(() => late(0))
-    }),
-  )
+  const limit = new Limit(runtime, { signals: [signal], timeout: { after, error: late.bind(undefined, after) } })
+  return { limit, mustWait: timeout === 0 ? () => limit.end(() => late(0)) : nothing }
 }
+
+const nothing = () => {}
 
 /**
  * Settles as `call` does, which may send several requests. If the signal has already aborted, none is sent. If they take too long

@@ -256,14 +256,15 @@ class AheadByNumber implements Ahead {
   }
 
   last(count: number, kind?: Kind): readonly ContenderName[] {
-    const last: ContenderName[] = []
+    // A waiter keeps it, and `push` would make room for 17.
+    let last: readonly ContenderName[] = []
     let bound = this.#bound
     while (last.length < count) {
       const name = this.#list.largestBelow(bound, kind)
       if (name === 'unsure') return new AheadInOrder(this.all).last(count, kind)
       if (name === undefined) break
       bound = name.sequence
-      if (!this.#isGone(name)) last.unshift(name)
+      if (!this.#isGone(name)) last = [name].concat(last)
     }
     return last
   }

@@ -2,30 +2,28 @@
 // one queue. This file has the order of events; each part has a class of its own: `ProtectedNodes` owns the nodes, `QueuePosition`
 // waits in one queue, and `GrantProof` proves the grant.
 import type { Session, ZooKeeper } from '@zk/client'
-import { throwIfAborted } from '@zk/client/internal'
 import type { HoldOptions } from '../lease/hold-options.ts'
 import { type Grant, GrantProof } from './grant-proof.ts'
-import { type Entry, type QueueHead, QueuePosition, type ListReading } from './queue-position.ts'
-import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
+import {
+  type BlockerInfo,
+  type Entry,
+  type ListReading,
+  type QueueHead,
+  QueuePosition,
+  type WaitListener,
+} from './queue-position.ts'
+import { NodeVanished, throwVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import { OwnNodesWatch } from './own-nodes-watch.ts'
 import { ownerLeaves } from './owners.ts'
 import type { ContenderNodes } from './contender-node.ts'
 import { type NodeOptions, ProtectedNodes } from './protected-nodes.ts'
-import type { ContenderInfo } from './queue.ts'
 import { retry } from '../kernel/retry.ts'
 import { awaitedLater } from '../kernel/promises.ts'
 
 /** The queues of a contender. */
 export type Entries = readonly [Entry, ...Entry[]]
 
-export interface ContenderOptions extends NodeOptions, HoldOptions {
-  /** Whether `ahead` must be known during the wait. */
-  readonly remembersAhead: boolean
-  /** Called whenever the contender must wait in a queue. `ahead` returns the paths of the contenders ahead, oldest first. */
-  readonly onQueued: (ahead: () => readonly string[]) => void
-  /** Called when it is known which contender must leave first. */
-  readonly onBlocked: () => void
-}
+export interface ContenderOptions extends NodeOptions, HoldOptions {}
 
 export class Contender {
   readonly session: Session
@@ -37,15 +35,14 @@ export class Contender {
   #ownWatch: OwnNodesWatch | undefined
   #leaving: Promise<void> | undefined
 
-  constructor(entries: Entries, options: ContenderOptions) {
+  constructor(entries: Entries, options: ContenderOptions, listener: WaitListener) {
     const { zk } = entries[0].queue
     const { session } = zk
-    const { remembersAhead, onQueued, onBlocked, data, acl } = options
+    const { data, acl } = options
     this.#zk = zk
     this.session = session
     this.#proof = new GrantProof(zk, session, options)
-    const ofPosition = { remembersAhead, onQueued, onBlocked, throwIfLeaving: () => this.#throwIfLeaving() }
-    this.#positions = entries.map((entry) => new QueuePosition(entry, session, ofPosition))
+    this.#positions = entries.map((entry) => new QueuePosition(entry, session, listener))
     const plans = entries.map(({ queue, role: { kind } }) => ({ queue, kind, data }))
     this.#own = new ProtectedNodes(session, zk.runtime.uuid(), plans, acl)
   }
@@ -60,7 +57,7 @@ export class Contender {
   }
 
   /** The oldest blocker in the first queue that has one; undefined until its node has been read, and after a blocker has left. */
-  get blocker(): ContenderInfo | undefined {
+  get blocker(): BlockerInfo | undefined {
     return this.#positions.map(({ blocker }) => blocker).find((blocker) => blocker !== undefined)
   }
 
@@ -141,7 +138,7 @@ export class Contender {
    */
   async enter(onSent = () => {}): Promise<Grant | undefined> {
     const start = this.#proof.now() ?? (await this.#proof.synced())
-    this.#throwIfLeaving()
+    if (this.#leaving !== undefined) throwVanished(this.session)
     // The lists are read after the create on the same connection, so they show our nodes and all older ones. After a create
     // without an answer they may show an older node of that name, and `join` reads again.
     const making = this.#own.make(() => {
@@ -149,7 +146,7 @@ export class Contender {
       onSent()
     })
     const nodes = await making
-    if (nodes === undefined) return this.#vanished()
+    if (nodes === undefined) throwVanished(this.session)
     let areAllShown = true
     // `Promise.all` is not used: it takes one more microtask turn, and then the next request may be sent in a segment of its own.
     // All lists are already under way.
@@ -212,16 +209,6 @@ export class Contender {
     const grant = await this.#proof.confirm(this.#own.nodes!, start)
     const ahead = position.aheadIn(await looking)
     return { ahead, grant: looks === 1 ? grant : undefined }
-  }
-
-  #throwIfLeaving(): void {
-    if (this.#leaving !== undefined) this.#vanished()
-  }
-
-  #vanished(): never {
-    throwIfAborted(this.session.signal)
-    throwIfAborted(this.session.detaching)
-    throw new NodeVanished()
   }
 
   #remove(): Promise<void> {

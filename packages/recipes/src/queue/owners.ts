@@ -2,8 +2,9 @@
 // session for longer. A contender in the next session waits until the nodes in its own queues are deleted: otherwise it would
 // wait for nodes of its own client.
 import type { Session, ZooKeeper } from '@zk/client'
-import { internalsOf } from '@zk/client/internal'
+import { internalsOf, onAbort } from '@zk/client/internal'
 import { memoized } from '../kernel/memoized.ts'
+import { unawaited } from '../kernel/promises.ts'
 
 /** An object that owns nodes, and deletes them. */
 export interface Owner {
@@ -12,8 +13,26 @@ export interface Owner {
   leave(): Promise<void>
 }
 
-/** The owners of nodes in a session, and the folders in which the nodes are. */
-type OwnersOf = Map<Session, Map<Owner, readonly string[]>>
+/** The owners of nodes in a session, and the folders in which the nodes are. When the session is given up, all of them leave. */
+class Owners extends Map<Owner, readonly string[]> {
+  #unlisten: (() => void) | undefined
+
+  register(owner: Owner, folders: readonly string[]): void {
+    this.set(owner, folders)
+    this.#unlisten ??= onAbort(owner.session.detaching, () => {
+      for (const each of this.keys()) unawaited(each.leave())
+    })
+  }
+
+  forget(owner: Owner): void {
+    this.delete(owner)
+    if (this.size > 0) return
+    this.#unlisten?.()
+    this.#unlisten = undefined
+  }
+}
+
+type OwnersOf = Map<Session, Owners>
 
 /** By client: all its sessions have the same object `client`. */
 const ofClients = new WeakMap<object, OwnersOf>()
@@ -23,7 +42,13 @@ const clientOf = (session: Session): object => internalsOf(session).client
 /** From now on the owner may have nodes in these folders, until it has left. */
 export function registerOwner(owner: Owner, folders: readonly string[]): void {
   const sessions = memoized(ofClients, clientOf(owner.session), (): OwnersOf => new Map())
-  memoized(sessions, owner.session, () => new Map<Owner, readonly string[]>()).set(owner, folders)
+  memoized(sessions, owner.session, () => newOwners(sessions)).register(owner, folders)
+}
+
+/** Forgets the former sessions in which nothing is owned any more. */
+function newOwners(sessions: OwnersOf): Owners {
+  for (const [session, owners] of sessions) if (owners.size === 0) sessions.delete(session)
+  return new Owners()
 }
 
 /** The successor owns the nodes now. */
@@ -39,12 +64,7 @@ export function replaceOwner(owner: Owner, successor: Owner): void {
 export function ownerLeaves(owner: Owner, leaving: Promise<void>): void {
   const { session } = owner
   internalsOf(session).waitUntil(leaving)
-  const forget = () => {
-    const sessions = ofClients.get(clientOf(session))
-    const owners = sessions?.get(session)
-    owners?.delete(owner)
-    if (owners?.size === 0) sessions!.delete(session)
-  }
+  const forget = () => ofClients.get(clientOf(session))?.get(session)?.forget(owner)
   leaving.then(forget, forget)
 }
 
@@ -57,7 +77,9 @@ export function formerOwnersGone({ session }: ZooKeeper, folders: readonly strin
   if (sessions === undefined || sessions.size === (sessions.has(session) ? 1 : 0)) return undefined
   const leaving: Promise<void>[] = []
   for (const [former, owners] of sessions) {
-    if (former === session || !internalsOf(former).mayLiveOn) continue
+    if (former === session) continue
+    if (owners.size === 0) sessions.delete(former)
+    if (!internalsOf(former).mayLiveOn) continue
     for (const [owner, its] of owners) {
       // A delete that is refused is reported by the owner.
       if (its.some((folder) => folders.includes(folder))) leaving.push(owner.leave().catch(() => {}))

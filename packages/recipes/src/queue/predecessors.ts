@@ -12,7 +12,8 @@ type AheadIn = (list: ContenderList) => Ahead
 
 export class Predecessors {
   readonly #own: ContenderName
-  readonly #aheadIn: AheadIn
+  /** The contenders of a list that are ahead, oldest first. */
+  readonly aheadIn: AheadIn
 
   /** For a list in which numbers give the order. A successor has the number of the contender whose place it has. */
   static byNumber(own: ContenderName): Predecessors {
@@ -31,16 +32,13 @@ export class Predecessors {
 
   private constructor(own: ContenderName, aheadIn: AheadIn) {
     this.#own = own
-    this.#aheadIn = aheadIn
+    this.aheadIn = aheadIn
   }
 
-  /**
-   * The contenders of this list that are ahead, oldest first. Throws `NodeVanished` if our own node is not in the list: that
-   * must not count as being first.
-   */
+  /** Like `aheadIn`. Throws `NodeVanished` if our own node is not in the list: that must not count as being first. */
   ahead(list: ContenderList): Ahead {
     if (!list.shows(this.#own)) throw new NodeVanished()
-    return this.#aheadIn(list)
+    return this.aheadIn(list)
   }
 }
 

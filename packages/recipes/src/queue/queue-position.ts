@@ -1,16 +1,17 @@
 // A contender's place in one queue: which others are ahead of its node there, and the wait until none of them blocks it.
-import type { CallOptions, NodeData, Session, Watched, ZooKeeper } from '@zk/client'
+import type { Session, Watched, WatchedEvent, ZooKeeper } from '@zk/client'
 import { memoized } from '../kernel/memoized.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
-import { ifMissing } from '../kernel/if-missing.ts'
+import { undefinedIfMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from './names.ts'
-import { NodeVanished, vanishedIfMissing } from '../kernel/sessions.ts'
+import { NewestList } from './newest-list.ts'
+import { NodeVanished, throwVanished, vanishedIfMissing } from '../kernel/sessions.ts'
 import type { ContenderNode } from './contender-node.ts'
 import { Predecessors } from './predecessors.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { pinnedTo, retry } from '../kernel/retry.ts'
 import type { Role } from './roles.ts'
-import { unwatch } from '../kernel/promises.ts'
+import { unawaited, unwatch } from '../kernel/promises.ts'
 
 /** A queue, and the role of a contender in it. */
 export interface Entry {
@@ -18,16 +19,18 @@ export interface Entry {
   readonly role: Role
 }
 
-export interface QueuePositionOptions {
-  /** Whether `ahead` must be known during the wait. */
-  readonly remembersAhead: boolean
-  /** Called whenever the contender must wait. `ahead` returns the paths of the contenders ahead, oldest first. */
-  readonly onQueued: (ahead: () => readonly string[]) => void
+/** Is told how the wait of a contender goes. */
+export interface WaitListener {
+  /** Whether `ahead` and `blocker` must be known during the wait. */
+  readonly mayTimeOut: boolean
+  /** Called whenever the contender must wait in a queue. `ahead` returns the paths of the contenders ahead, oldest first. */
+  queued(ahead: () => readonly string[]): void
   /** Called when the oldest blocker has been read: it must leave before the wait can continue. */
-  readonly onBlocked: () => void
-  /** Throws if the contender is leaving. */
-  readonly throwIfLeaving: () => void
+  blocked(): void
 }
+
+/** What is known of a blocker. */
+export type BlockerInfo = Pick<ContenderInfo, 'path' | 'label' | 'sessionId' | 'since'>
 
 /** The contenders ahead in a list. */
 export interface ListReading<Grant> {
@@ -63,9 +66,12 @@ type Rest =
 
 /** One wait, for the blockers in one list. */
 interface Waiting {
-  readonly oldest: ContenderName | undefined
+  readonly oldest: ContenderName
   isOver: boolean
 }
+
+/** A watch on a blocker, without what was read of its node: a waiter keeps it. */
+type BlockerWatch = Pick<Watched, 'changed' | 'unwatch'>
 
 /**
  * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes with the same name in several queues.)
@@ -81,44 +87,46 @@ export class QueuePosition {
   readonly role: Role
   readonly #zk: ZooKeeper
   readonly #session: Session
-  readonly #options: QueuePositionOptions
+  readonly #listener: WaitListener
   readonly #pinned: ReturnType<typeof pinnedTo>
-  readonly #watches = new Set<Watched>()
+  #watches: readonly BlockerWatch[] = []
   #early: Promise<ContenderList | undefined> | undefined
   #node: ContenderNode | undefined
   #predecessors: Predecessors | undefined
   #isNext = false
   /** The contenders ahead in the first list, if there is a blocker, until `reachFront` takes them. */
   #first: Ahead | undefined
-  #ahead: Ahead | undefined
-  #blocker: { readonly name: ContenderName; readonly node: NodeData } | undefined
+  readonly #newest: NewestList | undefined
+  #hasWaited = false
+  #blocker: BlockerInfo | undefined
   #isLeft = false
 
-  constructor({ queue, role }: Entry, session: Session, options: QueuePositionOptions) {
+  constructor({ queue, role }: Entry, session: Session, listener: WaitListener) {
     this.queue = queue
     this.role = role
     this.#zk = queue.zk
     this.#session = session
-    this.#options = options
+    this.#listener = listener
     this.#pinned = pinnedTo(session)
+    this.#newest = listener.mayTimeOut ? NewestList.of(session, queue.folder) : undefined
   }
 
-  /**
-   * The paths of the contenders ahead in the last list that have not left since, oldest first; undefined before the first
-   * list, or if not remembered.
-   */
+  /** The paths of the contenders ahead, oldest first; undefined if it has not waited, or if not remembered. */
   get ahead(): readonly string[] | undefined {
-    return this.#ahead && this.#paths(this.#ahead)
+    const ahead = this.#hasWaited ? this.#newest?.ahead(this.#predecessors!) : undefined
+    return ahead?.map(({ name }) => this.queue.pathOf(name))
   }
 
-  /** The oldest blocker; undefined until its node has been read, and after a blocker has left. */
-  get blocker(): ContenderInfo | undefined {
-    return this.#blocker && this.queue.info(this.#blocker.name, this.#blocker.node)
+  /** The oldest blocker; undefined until its node has been read, and after a blocker has left, or if not remembered. */
+  get blocker(): BlockerInfo | undefined {
+    return this.#blocker
   }
 
   /** Requests the list, once. */
   list(): Promise<ContenderList> {
-    return this.queue.list(this.#pinned)
+    const listing = this.queue.list(this.#pinned)
+    if (this.#newest !== undefined) unawaited(listing.then((list) => this.#newest!.read(list)))
+    return listing
   }
 
   /** Requests the list for `join`. */
@@ -172,21 +180,28 @@ export class QueuePosition {
     again: (position: QueuePosition) => Promise<ListReading<Grant>>,
     arrived: (front: QueueHead<Grant>) => T | Promise<T>,
   ): Promise<T> {
-    // A suspended function keeps its variables, so none of them refers to a list.
+    // A suspended function keeps its variables, so none of them refers to a list. And the wait for the only blocker, as usual, is
+    // in this function: another one would take 500 bytes for each waiter.
     let step = this.#begin<Grant>(await entering)
-    const node = this.#node!
     while (step.name === 'behind') {
       const { blockers, rest } = step
-      const gone = await this.#oneGone(blockers)
+      let [gone] = blockers as [ContenderName]
+      if (blockers.length > 1) gone = await this.#firstGone(blockers)
+      else {
+        for (;;) {
+          const watch = await this.#watch(gone)
+          if (watch === undefined || this.#isGone(watch, await watch.changed)) break
+        }
+      }
       this.#blocker = undefined
-      this.#ahead = this.#ahead?.without(gone)
+      this.#newest?.left(gone)
       // A contender that was next had no other contender ahead of it, and none can come between it and us.
       this.#isNext =
         rest.name === 'known' ? rest.isNext || rest.blocker?.isNext === true : this.#isLast(rest.ahead.without(gone))
-      if (this.#isNext) return await arrived({ node, grant: undefined, last: gone })
+      if (this.#isNext) return await arrived({ node: this.#node!, grant: undefined, last: gone })
       step = this.#nextStep(await again(this))
     }
-    return arrived({ node, grant: step.grant, last: undefined })
+    return arrived({ node: this.#node!, grant: step.grant, last: undefined })
   }
 
   /** Reads the list again. */
@@ -214,18 +229,18 @@ export class QueuePosition {
   }
 
   #firstStep<Grant>(grant: Grant | undefined): NextStep<Grant> {
-    this.#options.throwIfLeaving()
+    this.#throwIfLeft()
     this.#isNext = true
     return { name: 'first', grant }
   }
 
   #nextStep<Grant>({ ahead, grant }: ListReading<Grant>): NextStep<Grant> {
-    this.#options.throwIfLeaving()
+    this.#throwIfLeft()
     const blockers = this.role.blockers(ahead)
     const [only, other] = blockers
     if (only === undefined) return this.#firstStep(grant)
-    if (this.#options.remembersAhead) this.#ahead = ahead
-    this.#options.onQueued(() => this.#paths(ahead))
+    this.#hasWaited = true
+    this.#listener.queued(() => this.#paths(ahead))
     if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
     const blocker = this.role.trustsOwnSession ? this.#positionsOfSession.get(this.queue.pathOf(only.name)) : undefined
     return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
@@ -240,17 +255,9 @@ export class QueuePosition {
     return all.map(({ name }) => this.queue.pathOf(name))
   }
 
-  /** Waits until one of the blockers is gone. If there is only one, as usual, no `Promise.race` is needed. */
-  #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
-    const [oldest, other] = blockers
-    const waiting = { oldest, isOver: false }
-    return oldest !== undefined && other === undefined
-      ? this.#gone(oldest, waiting)
-      : this.#firstGone(blockers, waiting)
-  }
-
   /** Waits until one of several blockers is gone. Then it stops watching the others. */
-  async #firstGone(blockers: readonly ContenderName[], waiting: Waiting): Promise<ContenderName> {
+  async #firstGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
+    const waiting = { oldest: blockers[0]!, isOver: false }
     try {
       return await Promise.race(blockers.map((blocker) => this.#gone(blocker, waiting)))
     } finally {
@@ -259,32 +266,47 @@ export class QueuePosition {
     }
   }
 
-  /** Waits until the blocker is gone. (getData sets no watch if the node does not exist.) */
   async #gone(blocker: ContenderName, waiting: Readonly<Waiting>): Promise<ContenderName> {
-    const zk = this.#zk
     for (;;) {
-      const path = this.queue.pathOf(blocker.name)
-      const watching = (options: CallOptions) => retry(zk, () => zk.getDataAndWatch(path, options))
-      const watch = await ifMissing(watching, this.#pinned, undefined)
-      if (watch === undefined) return blocker
-      this.#watches.add(watch)
-      if (blocker === waiting.oldest && !waiting.isOver) {
-        this.#blocker = { name: blocker, node: watch }
-        this.#options.onBlocked()
-      }
-      if (this.#isLeft || waiting.isOver) this.#unwatch()
-      const event = await watch.changed
-      this.#watches.delete(watch)
-      if (event.type === 'SessionEnded') throw this.#session.signal.reason
-      this.#options.throwIfLeaving()
-      if (event.type === 'NodeDeleted' || waiting.isOver) return blocker
+      const watch = await this.#watch(blocker, waiting)
+      if (watch === undefined || this.#isGone(watch, await watch.changed) || waiting.isOver) return blocker
     }
   }
 
-  #unwatch(): void {
-    for (const watch of this.#watches) {
-      this.#watches.delete(watch)
-      unwatch(watch)
+  /** Watches a blocker; undefined if it is gone. (getData sets no watch if the node does not exist.) */
+  async #watch(blocker: ContenderName, waiting?: Readonly<Waiting>): Promise<BlockerWatch | undefined> {
+    const path = this.queue.pathOf(blocker.name)
+    const watching = () => this.#zk.getDataAndWatch(path, this.#pinned)
+    const read = await retry(this.#zk, watching).catch(undefinedIfMissing)
+    if (read === undefined) return undefined
+    const { changed, unwatch } = read
+    const watch = { changed, unwatch }
+    this.#watches = this.#watches.concat(watch)
+    if (waiting === undefined || (blocker === waiting.oldest && !waiting.isOver)) {
+      if (this.#listener.mayTimeOut) {
+        const { label, sessionId, since } = this.queue.info(blocker, read)
+        this.#blocker = { path, label, sessionId, since }
+      }
+      this.#listener.blocked()
     }
+    if (this.#isLeft || waiting?.isOver === true) this.#unwatch()
+    return watch
+  }
+
+  /** Whether this event of a watch says that the blocker is gone. */
+  #isGone(watch: BlockerWatch, { type }: WatchedEvent): boolean {
+    this.#watches = this.#watches.filter((each) => each !== watch)
+    if (type === 'SessionEnded') throw this.#session.signal.reason
+    this.#throwIfLeft()
+    return type === 'NodeDeleted'
+  }
+
+  #throwIfLeft(): void {
+    if (this.#isLeft) throwVanished(this.#session)
+  }
+
+  #unwatch(): void {
+    for (const watch of this.#watches) unwatch(watch)
+    this.#watches = []
   }
 }

@@ -57,6 +57,12 @@ export class Queue {
     this.#contenderKinds = new ContenderKinds(kinds)
   }
 
+  /** The path in the ensemble: a view of the client may have another chroot. */
+  get folder(): string {
+    const { chroot } = this.zk
+    return chroot === '/' ? this.path : `${chroot}${this.path}`
+  }
+
   pathOf(name: string): string {
     return `${this.path}/${name}`
   }
@@ -67,8 +73,9 @@ export class Queue {
   }
 
   /** Reads the contenders among the children of the path. Rejects with `NoNode` if the path does not exist. */
-  async list(options: CallOptions): Promise<ContenderList> {
-    return new ContenderList(await getChildNames(this.zk, this.path, options), this.#contenderKinds)
+  list(options: CallOptions): Promise<ContenderList> {
+    const listing = getChildNames(this.zk, this.path, options)
+    return listing.then((names) => new ContenderList(names, this.#contenderKinds))
   }
 
   /** The parts of a name; undefined if it is not a contender of this queue. */

@@ -4,7 +4,7 @@ import { logSlowAnswers, report } from './diagnostics.ts'
 import type { Blocker, WaitTimeoutError } from '../errors/wait-timeout-error.ts'
 import { type EndedWait, notGranted } from './not-granted.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
-import type { ContenderInfo } from './queue.ts'
+import type { BlockerInfo, WaitListener } from './queue-position.ts'
 
 /** A place in the queue, as in the last list. */
 export interface QueuePlace {
@@ -20,7 +20,7 @@ export interface Waiter {
   /** The paths of the contenders ahead when last seen, oldest first; undefined if they are not known. */
   readonly ahead: readonly string[] | undefined
   /** The contender that it waits for; undefined if that is not known. */
-  readonly blocker: ContenderInfo | undefined
+  readonly blocker: BlockerInfo | undefined
 }
 
 /** What is waited for, as it is reported. */
@@ -32,14 +32,16 @@ export interface Subject {
   readonly kind: string
 }
 
-export class Wait {
-  /** Whether the wait has a timeout, so that `tooLong` may be called. */
+export class Wait implements WaitListener {
   readonly mayTimeOut: boolean
+  blocked: () => void = () => {}
   readonly #subject: Subject
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
   /** The connection at the beginning. */
   readonly #connection: Connection | undefined
+  /** The present contender. */
+  #present: Waiter | undefined
   /** The last contender that had to wait. */
   #contender: Waiter | undefined
   /** The last contender that was first in line without a lease, and how slow its last proof was. */
@@ -53,9 +55,14 @@ export class Wait {
     this.#connection = subject.zk.session.connection
   }
 
-  /** `ahead` returns the paths of the contenders ahead, oldest first. */
-  queued(contender: Waiter, ahead: () => readonly string[]): void {
-    this.#contender = contender
+  /** From now on this contender competes. */
+  goesOnWith(contender: Waiter): void {
+    this.#present = contender
+  }
+
+  /** See `WaitListener`. */
+  queued(ahead: () => readonly string[]): void {
+    this.#contender = this.#present
     this.#proving = undefined
     const place = () => {
       const paths = ahead()
@@ -105,7 +112,7 @@ export class Wait {
     return `the connection was lost meanwhile: ${message} (${session.timeout / 1_000} s)`
   }
 
-  #asBlocker({ path, label, sessionId, since }: ContenderInfo): Blocker {
+  #asBlocker({ path, label, sessionId, since }: BlockerInfo): Blocker {
     return { path, label, sessionId, since, isOwn: sessionId === this.#contender?.session.id }
   }
 }

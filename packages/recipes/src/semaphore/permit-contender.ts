@@ -19,17 +19,16 @@
 // A transaction without an answer was executed if `leases` shows nodes with our uuid. It cannot be executed twice, nor after our
 // node in `locks` is gone.
 import { type CallOptions, KeeperError, op, type Session, type Watched, type ZooKeeper } from '@zk/client'
-import { throwIfAborted } from '@zk/client/internal'
 import { Contender, type ContenderOptions } from '../queue/contender.ts'
 import type { Grant } from '../queue/grant-proof.ts'
 import { inCleanupSession } from '../kernel/cleanup-session.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
-import { NodeVanished } from '../kernel/sessions.ts'
+import { NodeVanished, throwVanished } from '../kernel/sessions.ts'
 import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
 import { deleteAll } from '../kernel/owned-node.ts'
 import { ownerLeaves } from '../queue/owners.ts'
-import type { Entry } from '../queue/queue-position.ts'
+import type { BlockerInfo, Entry, WaitListener } from '../queue/queue-position.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../held/queue-lock.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../kernel/retry.ts'
@@ -66,6 +65,7 @@ export class PermitContender implements Competitor {
   readonly #leases: Leases
   readonly #stored: StoredPermits
   readonly #options: ContenderOptions
+  readonly #listener: WaitListener
   readonly #contender: Contender
   readonly #pinned: ReturnType<typeof pinnedTo>
   /** What was read with the last create: see `Contender.enter`. */
@@ -81,14 +81,15 @@ export class PermitContender implements Competitor {
   #holder: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
-  constructor(entry: Entry, options: ContenderOptions, wanted: Wanted) {
+  constructor(entry: Entry, options: ContenderOptions, listener: WaitListener, wanted: Wanted) {
     this.#zk = entry.queue.zk
     this.#queue = entry.queue
     this.#wanted = wanted
     this.#leases = wanted.leases
     this.#stored = wanted.stored
     this.#options = options
-    this.#contender = new Contender([entry], options)
+    this.#listener = listener
+    this.#contender = new Contender([entry], options, listener)
     this.session = this.#contender.session
     this.#pinned = pinnedTo(this.session)
   }
@@ -98,7 +99,7 @@ export class PermitContender implements Competitor {
     return this.#holders ?? this.#contender.ahead
   }
 
-  get blocker(): ContenderInfo | undefined {
+  get blocker(): BlockerInfo | undefined {
     return this.#holder ?? this.#contender.blocker
   }
 
@@ -283,13 +284,13 @@ export class PermitContender implements Competitor {
   #waitsFor(names: readonly string[]): void {
     const holders = names.map((name) => this.#leases.pathOf(name))
     this.#holders = holders
-    this.#options.onQueued(() => holders)
-    if (!this.#options.remembersAhead) return
+    this.#listener.queued(() => holders)
+    if (!this.#listener.mayTimeOut) return
     const reading = this.#leases.holder(names[0]!, this.#pinned)
     const known = (holder: ContenderInfo | undefined) => {
       if (this.#holders !== holders) return
       this.#holder = holder
-      this.#options.onBlocked()
+      this.#listener.blocked()
     }
     reading.then(known, () => known(undefined))
   }
@@ -309,10 +310,7 @@ export class PermitContender implements Competitor {
   // --- leaving --------------------------------------------------------------------------------------------------
 
   #throwIfLeaving(): void {
-    if (this.#leaving === undefined) return
-    throwIfAborted(this.session.signal)
-    throwIfAborted(this.session.detaching)
-    throw new NodeVanished()
+    if (this.#leaving !== undefined) throwVanished(this.session)
   }
 
   async #remove(): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { checkCount, checkPermits } from './checks.ts'
 import type { LockOptions } from '../held/lock-options.ts'
 import type { ContenderOptions } from '../queue/contender.ts'
-import type { Entry } from '../queue/queue-position.ts'
+import type { Entry, WaitListener } from '../queue/queue-position.ts'
 import type { Kind } from '../queue/names.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import { QueueLock, type QueueLockOptions, subjectOf } from '../held/queue-lock.ts'
@@ -156,8 +156,8 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
     this.#wanted = wanted
   }
 
-  protected override makeContender(options: ContenderOptions): PermitContender {
-    return new PermitContender(this.#entry, options, this.#wanted)
+  protected override makeContender(options: ContenderOptions, listener: WaitListener): PermitContender {
+    return new PermitContender(this.#entry, options, listener, this.#wanted)
   }
 
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
