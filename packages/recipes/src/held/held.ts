@@ -9,7 +9,7 @@ import { type LossReason } from '../lease/loss-reason.ts'
 import { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { Lease } from '../lease/lease.ts'
 import { OwnNodesWatch } from '../queue/own-nodes-watch.ts'
-import { serverTimeout, withLimit } from '../kernel/limit.ts'
+import { Limit, reasonOf, serverTimeout } from '../kernel/limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from '../lease/hold-options.ts'
 import { unawaited } from '../kernel/promises.ts'
 
@@ -161,7 +161,14 @@ export class Held implements AsyncDisposable {
     // The downgrade has replaced the node, or deletes it.
     if (this.#loss?.reason === 'Downgraded') return
     const timeout = serverTimeout('release', this.path, this.#owner.session.timeout)
-    await withLimit(this.#zk.runtime, { timeout }, (limit) => limit.during(this.#owner.leave()))
+    const limit = new Limit(this.#zk.runtime, { timeout })
+    try {
+      await limit.orReached(this.#owner.leave())
+    } catch (error) {
+      throw reasonOf(error)
+    } finally {
+      limit.stop()
+    }
   }
 
   /** @internal Why the hold was lost; undefined while it is held, and if its holder has ended it. */

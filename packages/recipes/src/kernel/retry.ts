@@ -21,13 +21,19 @@ export function pinnedTo(session: Session): { readonly session: Session; readonl
  * Repeats a call until it succeeds, or until it fails with an error that waiting cannot change. It must be safe to make the
  * call twice. If the call has a signal, pass the signal here, too.
  */
-export async function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (;;) {
+export function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  // Not async, since the first call usually succeeds: an async function would take 450 bytes for it.
+  return call().catch((failure: unknown) => repeat(zk, call, failure, signal))
+}
+
+async function repeat<T>(zk: ZooKeeper, call: () => Promise<T>, failure: unknown, signal?: AbortSignal): Promise<T> {
+  for (let error = failure; ;) {
+    if (wasAborted(error, signal)) throw error
+    await throwUnlessTransient(zk, error, RELIEF_PAUSE, signal)
     try {
       return await call()
-    } catch (error) {
-      if (wasAborted(error, signal)) throw error
-      await throwUnlessTransient(zk, error, RELIEF_PAUSE, signal)
+    } catch (next) {
+      error = next
     }
   }
 }

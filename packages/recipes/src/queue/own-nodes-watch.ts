@@ -11,7 +11,7 @@ export class OwnNodesWatch {
   readonly #zk: ZooKeeper
   readonly #session: Session
   readonly #cancelTimer: () => void
-  readonly #watches = new Map<string, Watched>()
+  #watches: Map<string, Watched> | undefined
   #stopped = false
 
   /** Calls `onGone` when the first of these nodes is gone, unless the watch is stopped before. */
@@ -29,7 +29,7 @@ export class OwnNodesWatch {
   stop(): void {
     this.#stopped = true
     this.#cancelTimer()
-    for (const watch of this.#watches.values()) unwatch(watch)
+    for (const watch of this.#watches?.values() ?? []) unwatch(watch)
   }
 
   async #untilGone(path: string, onGone: () => void): Promise<void> {
@@ -38,6 +38,7 @@ export class OwnNodesWatch {
     while (!this.#stopped) {
       const watch = await retry(this.#zk, watching)
       if (watch === undefined) break
+      this.#watches ??= new Map()
       this.#watches.set(path, watch)
       if (this.#stopped) return this.stop()
       // An operator may have created a node of that name in place of ours, from a backup for instance. Checks of the path do not show it.

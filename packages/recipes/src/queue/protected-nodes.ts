@@ -78,13 +78,13 @@ export class ProtectedNodes {
    */
   make(onSent = () => {}): Promise<ContenderNodes | undefined> {
     this.#making = this.#make(onSent)
-    const made = (nodes: ContenderNodes | undefined) => {
-      this.#nodes = nodes
-      this.#makingFolders?.abort()
-    }
-    // The caller's `await` comes after this, and no microtask turn is added.
-    unawaited(this.#making.then(made))
     return this.#making
+  }
+
+  #made(nodes: ContenderNodes | undefined): ContenderNodes | undefined {
+    this.#nodes = nodes
+    this.#makingFolders?.abort()
+    return nodes
   }
 
   /**
@@ -115,17 +115,16 @@ export class ProtectedNodes {
         const made = await creating
         // An earlier create may have happened although its node was not found: even a deposed leader answers a sync. Now both
         // nodes are found. Without this search we would wait for our own older node.
-        if (this.#unanswered > 0) return await this.#find()
-        return made
+        return this.#made(this.#unanswered > 0 ? await this.#find() : made)
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) this.#unanswered++
         const found = await this.#afterFailure(error, folders).catch((final: unknown) => this.#foundAfterAll(final))
-        if (found !== undefined) return found
+        if (found !== undefined) return this.#made(found)
         folders = KeeperError.is(error, 'NoNode') && !this.#isCancelled ? this.#makeFolders() : undefined
       }
       if (this.#isCancelled) {
         await this.#countAsUsed()
-        return this.#unanswered > 0 ? await this.#findForCertain() : undefined
+        return this.#made(this.#unanswered > 0 ? await this.#findForCertain() : undefined)
       }
       this.#isRepeated = this.#unanswered > 0
     }
@@ -166,10 +165,10 @@ export class ProtectedNodes {
     return other === undefined ? this.#createOne(only!) : this.#createAll()
   }
 
-  async #createOne(plan: NodePlan): Promise<ContenderNodes> {
+  #createOne(plan: NodePlan): Promise<ContenderNodes> {
     const options = { mode: MODE, acl: this.#acl, ...this.#pinned } as const
-    const { path, stat } = await this.#zk.create(this.#pathOf(plan), plan.data, options)
-    return [this.#node(plan.queue, path, stat.czxid)]
+    const creating = this.#zk.create(this.#pathOf(plan), plan.data, options)
+    return creating.then(({ path, stat }) => [this.#node(plan.queue, path, stat.czxid)])
   }
 
   /**
