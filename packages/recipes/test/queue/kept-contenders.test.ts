@@ -63,3 +63,20 @@ test.each(holdings)('$name keeps no list while it waits', async ({ make, block }
   await scene.world.settle()
   expect(lists() - before).toBe(0)
 })
+
+test.each(holdings)('$name keeps one list of a queue for all waiters with a timeout', async ({ make, block }) => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  await scene.done(block(zk))
+  const lists = () => queryObjects(ContenderList, { format: 'count' })
+  const before = lists()
+  const aborting = new AbortController()
+  const options = { signal: aborting.signal, timeout: 60_000 }
+  for (let i = 0; i < WAITERS; i++) await scene.start(make(zk).acquire(options))
+  // A MultiLock has two queues.
+  expect(lists() - before).toBeGreaterThanOrEqual(1)
+  expect(lists() - before).toBeLessThanOrEqual(2)
+  aborting.abort()
+  await scene.world.settle()
+  expect(lists() - before).toBe(0)
+})
