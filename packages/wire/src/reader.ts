@@ -56,7 +56,10 @@ export class Reader {
 
   /** A long: 8 bytes, the highest first. */
   long(): bigint {
-    return this.#view.getBigInt64(this.#take(8, 'a long'))
+    const offset = this.#take(8, 'a long')
+    // Most are 0 in replies: the owners of nodes that are not ephemeral. A literal is not allocated.
+    const isZero = this.#view.getInt32(offset + 4) === 0 && this.#view.getInt32(offset) === 0
+    return isZero ? 0n : this.#view.getBigInt64(offset)
   }
 
   /** A boolean: one byte. Any byte except 0 is true, as in Java. */

@@ -1,5 +1,5 @@
 import { GetChildren2Response, operations, ProtocolError, type Type, type TypeOf } from '@zk/wire'
-import { type Stat, toStat } from './stat.ts'
+import { type Stat, toStat, withStat } from './stat.ts'
 import { required } from '../base/arguments.ts'
 import { NameList } from './name-list.ts'
 import { type Operation, watching } from './operation.ts'
@@ -16,7 +16,7 @@ type Read = Operation<[path: string], typeof operations.getChildren2, Children>
 
 export const getChildren: Read = {
   name: 'getChildren',
-  wire: operations.getChildren2,
+  wire: withStat(operations.getChildren2),
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ children, stat }) => ({
     children: toNames(children, 'GetChildren2Response.children'),

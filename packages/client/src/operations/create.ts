@@ -1,7 +1,7 @@
 import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../base/chroot.ts'
 import { optionNames } from './call-options.ts'
-import { type Stat, toStat } from './stat.ts'
+import { type Stat, toStat, withStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from '../base/arguments.ts'
 import type { Operation } from './operation.ts'
 
@@ -41,6 +41,12 @@ type Args = [path: string, data: Data | undefined, options: CreateOptions]
 
 type Wires = typeof operations.create2 | typeof operations.createContainer | typeof operations.createTTL
 
+const [create2, createContainer, createTTL] = [
+  withStat(operations.create2),
+  withStat(operations.createContainer),
+  withStat(operations.createTTL),
+]
+
 export const create: Operation<Args, Wires, Created> = {
   name: 'create',
   options: {
@@ -50,8 +56,8 @@ export const create: Operation<Args, Wires, Created> = {
   },
   // The reply to each of these has path and Stat.
   wire: (_path, _data, { mode }) => {
-    if (mode === 'CONTAINER') return operations.createContainer
-    return hasTTL(mode) ? operations.createTTL : operations.create2
+    if (mode === 'CONTAINER') return createContainer
+    return hasTTL(mode) ? createTTL : create2
   },
   encode: (chroot, path, data, options) => {
     const request = toCreateRequest(chroot, path, data, options)

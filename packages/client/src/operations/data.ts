@@ -1,5 +1,5 @@
 import { type Bytes, type GetDataResponse, operations, type TypeOf } from '@zk/wire'
-import { type Stat, toStat } from './stat.ts'
+import { type Stat, toStat, withStat } from './stat.ts'
 import { versionIn, type Data, toBytes } from '../base/arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
 import { type Operation, watching } from './operation.ts'
@@ -18,7 +18,7 @@ type Read = Operation<[path: string], typeof operations.getData, NodeData>
 
 export const getData: Read = {
   name: 'getData',
-  wire: operations.getData,
+  wire: withStat(operations.getData),
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: toNodeData,
 }
@@ -52,7 +52,7 @@ type Write = Operation<[path: string, data: Data, options: VersionOptions], type
 export const setData: Write = {
   name: 'setData',
   options: versionOption,
-  wire: operations.setData,
+  wire: withStat(operations.setData),
   encode: (chroot, path, data, options) => ({
     path: chroot.absolute(path),
     data: toBytes(data),
