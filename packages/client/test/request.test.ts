@@ -44,7 +44,7 @@ test('Request throws what its body throws, and writes nothing', () => {
 
 test('Request begins unsent, never expires, has no answers, and settles no call', () => {
   const request = made({ op: 'close', opCode: OpCode.closeSession })
-  expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity })
+  expect(request).toMatchObject({ phase: 'unsent', expiresAt: Infinity })
   expect([request.answerFor(ErrorCode.NoNode), request.path]).toEqual([undefined, undefined])
   expect(request.effect).toEqual({ type: 'none' })
   expect(request.fixedXid).toBeUndefined()

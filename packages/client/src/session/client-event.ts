@@ -14,17 +14,6 @@ export interface SessionInfo {
 }
 
 type Facts =
-  // Calls.
-  | { readonly type: 'called'; readonly request: Request }
-  /** a call has settled, `duration` ms after it was made */
-  | {
-      readonly type: 'settled'
-      readonly request: Request
-      readonly code: CallCode
-      /** Undefined if the call succeeded, or ended with a code that its caller expects. */
-      readonly failure: { readonly error: unknown } | undefined
-      readonly duration: number
-    }
   /** a busy server has not executed a request */
   | { readonly type: 'throttled'; readonly request: Request }
   // Bytes.
@@ -96,8 +85,19 @@ export type CallCode = KeeperErrorCode | 'Ok' | 'Aborted' | 'Other'
 /** The event of this type. */
 export type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { readonly type: Type }>
 
+/** How a call has ended. */
+export interface CallOutcome {
+  readonly code: CallCode
+  /** Undefined if the call succeeded, or ended with a code that its caller expects. */
+  readonly failure: { readonly error: unknown } | undefined
+}
+
 /** Has a method for each type of event that it wants. */
-export type Subscriber = { readonly [Type in ClientEvent['type']]?: (event: EventOf<Type>) => void }
+export type Subscriber = { readonly [Type in ClientEvent['type']]?: (event: EventOf<Type>) => void } & {
+  called?(request: Request, session: SessionInfo): void
+  /** `duration` ms after the call. */
+  settled?(request: Request, session: SessionInfo, outcome: CallOutcome, duration: number): void
+}
 
 /** Passes each event to its subscribers at once, in their order. */
 export class ClientEvents {
@@ -107,17 +107,16 @@ export class ClientEvents {
     this.#subscribers = subscribers
   }
 
-  /** Like `emit`. Each call of a client has these two events: with a look-up by name for each, a small read took 7 % more. */
-  called(event: EventOf<'called'>): void {
-    for (const subscriber of this.#subscribers) subscriber.called?.(event)
+  /** A call was made. Each call has this and `settled`: they make no event, and do not look up its name. */
+  called(request: Request, session: SessionInfo): void {
+    for (const subscriber of this.#subscribers) subscriber.called?.(request, session)
   }
 
-  /** See `called`. */
-  settled(event: EventOf<'settled'>): void {
-    for (const subscriber of this.#subscribers) subscriber.settled?.(event)
+  settled(request: Request, session: SessionInfo, outcome: CallOutcome, duration: number): void {
+    for (const subscriber of this.#subscribers) subscriber.settled?.(request, session, outcome, duration)
   }
 
-  /** See `called`: 10,000 watches may fire at once. */
+  /** Like `emit`, without a look-up by name: 10,000 watches may fire at once. */
   notified(event: EventOf<'notified'>): void {
     for (const subscriber of this.#subscribers) subscriber.notified?.(event)
   }

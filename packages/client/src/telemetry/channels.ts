@@ -2,7 +2,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import { printable } from '@zk/wire'
 import { KeeperError } from '../base/errors.ts'
-import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
+import type { CallOutcome, EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import { endTrigger } from '../session/protocol/states.ts'
 import type { Request } from '../session/requests/request.ts'
 import { type ClientMessages, publish, type RequestMessage } from './diagnostics.ts'
@@ -31,7 +31,7 @@ export class Channels implements Subscriber {
     this.#tracesFrames = tracesFrames
   }
 
-  called({ request, session }: EventOf<'called'>): void {
+  called(request: Request, session: SessionInfo): void {
     if (!tracesRequests()) return
     const { op, path, paths } = request
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
@@ -41,7 +41,7 @@ export class Channels implements Subscriber {
     publish(end, message)
   }
 
-  settled({ request, session, code, failure, duration }: EventOf<'settled'>): void {
+  settled(request: Request, session: SessionInfo, { code, failure }: CallOutcome, duration: number): void {
     if (this.#traced.size === 0) return
     const message = this.#traced.get(request)
     if (message === undefined) return

@@ -1,7 +1,8 @@
 // The statistics of a client.
 import type { KeeperErrorCode } from '../base/errors.ts'
-import type { EventOf, Subscriber } from '../session/client-event.ts'
+import type { CallOutcome, EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import type { Flow } from '../session/requests/flow.ts'
+import type { Request } from '../session/requests/request.ts'
 
 /** The upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
@@ -99,7 +100,7 @@ export class Counters implements Subscriber {
     this.#counts.requests.called++
   }
 
-  settled({ code, failure, duration }: EventOf<'settled'>): void {
+  settled(_request: Request, _session: SessionInfo, { code, failure }: CallOutcome, duration: number): void {
     const { requests } = this.#counts
     if (failure === undefined) this.#succeeded(duration)
     else if (code === 'Aborted') requests.aborted++

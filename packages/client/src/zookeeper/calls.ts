@@ -33,8 +33,7 @@ export class Calls {
   ): Promise<Exclude<Result, ErrorReply>> {
     try {
       const answer = this.submit(operation, args, options, chroot)
-      const { signal } = options
-      return answer.then(undefined, signal === undefined ? throwAtCaller : (error) => throwAtCaller(error, signal))
+      return answer.then(undefined, options.signal === undefined ? throwAtCaller : throwing(options.signal))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -70,3 +69,6 @@ export class Calls {
     return this.sessionOf(options).call(operation, chroot, args, options)
   }
 }
+
+/** A function of its own: a closure in `call` would cost calls without a signal a context, too. */
+const throwing = (signal: AbortSignal) => (error: unknown) => throwAtCaller(error, signal)

@@ -162,7 +162,7 @@ describe('Counters', () => {
     const durations = [0, 0.5, 0.50001, 30_000, 30_001, 1e12]
     const session = { id: 1n, timeout: 30_000, connection: undefined, isOver: false }
     for (const duration of durations) {
-      counters.settled({ type: 'settled', session, request: read(), code: 'Ok', failure: undefined, duration })
+      counters.settled(read(), session, { code: 'Ok', failure: undefined }, duration)
     }
     const flow = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
     const { buckets } = counters.snapshot(flow, undefined, 0).latency

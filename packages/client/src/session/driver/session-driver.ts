@@ -11,7 +11,7 @@ import { type ErrorContext, type Operation, type WireOperation, wireOf } from '.
 import { type Timestamp, timestamp } from '../../runtime/timestamp.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { type Fired, Timer } from './timer.ts'
-import type { CallCode, ClientEvent, ClientEvents } from '../client-event.ts'
+import type { CallOutcome, ClientEvent, ClientEvents } from '../client-event.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Session } from '../../operations/session.ts'
@@ -29,7 +29,7 @@ import type { Output } from '../protocol/output.ts'
 import { lastRequest } from '../requests/internal-requests.ts'
 import type { OneShotWatcher, PersistentWatcher } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
-import { type Effect, NO_EFFECT, Request, tooLarge } from '../requests/request.ts'
+import { type Effect, NO_EFFECT, Request, settlementOf, tooLarge } from '../requests/request.ts'
 import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
@@ -50,6 +50,8 @@ const STALLED = 1 / 10
  * may be much shorter.
  */
 const SHORTEST_GRANT = 4_000
+
+const SUCCEEDED: CallOutcome = { code: 'Ok', failure: undefined }
 
 export class SessionDriver implements SessionInternals {
   readonly #machine: SessionMachine
@@ -212,23 +214,14 @@ export class SessionDriver implements SessionInternals {
     const calledAt = this.#now()
     request.calledAt = calledAt
     request.expiresAt = calledAt + timeout
-    return new Promise((resolve, reject) => this.#begin(request, signal, resolve, reject))
-  }
-
-  #begin(
-    request: Request,
-    signal: AbortSignal | undefined,
-    resolve: (value: never) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
-    request.resolve = resolve as (value: unknown) => void
-    request.reject = reject
+    if (request.size > this.#maxRequestSize) return Promise.reject(tooLarge(request, this.#maxRequestSize))
+    const settled = settlementOf(request) as Promise<Exclude<Result, ErrorReply>>
     if (signal !== undefined) this.#abandonOnAbort(request, signal)
     const outputs = this.#machine.submit(request)
     // The request is already queued, so calls that diagnostics subscribers make come after it.
-    this.#events.called({ type: 'called', session: this, request })
+    this.#events.called(request, this)
     this.#run(outputs)
+    return settled
   }
 
   /**
@@ -313,7 +306,7 @@ export class SessionDriver implements SessionInternals {
     request.unlisten = undefined
     if (this.#machine.abandon(request)) {
       this.#now()
-      this.#settled(request, 'Aborted', { error: reason })
+      this.#settled(request, { code: 'Aborted', failure: { error: reason } })
       request.reject(reason)
     }
     // `#run` also sends what is due now, such as the removal of the request's watch.
@@ -332,7 +325,7 @@ export class SessionDriver implements SessionInternals {
     switch (output.type) {
       case 'resolve':
         this.#forgetSignal(output.request)
-        this.#settled(output.request, 'Ok', undefined)
+        this.#settled(output.request, SUCCEEDED)
         return output.request.resolve(output.value)
       case 'reject':
         this.#forgetSignal(output.request)
@@ -406,14 +399,13 @@ export class SessionDriver implements SessionInternals {
   #rejected(request: Request, error: Error): void {
     const code = KeeperError.is(error) ? error.code : 'Other'
     const isExpected = code !== 'Other' && request.expected?.includes(code) === true
-    this.#settled(request, code, isExpected ? undefined : { error })
+    this.#settled(request, { code, failure: isExpected ? undefined : { error } })
   }
 
-  #settled(request: Request, code: CallCode, failure: { readonly error: unknown } | undefined): void {
+  #settled(request: Request, outcome: CallOutcome): void {
     const { calledAt } = request
     // Requests of the session itself have no caller.
-    if (calledAt === undefined) return
-    this.#events.settled({ type: 'settled', session: this, request, code, failure, duration: this.#time - calledAt })
+    if (calledAt !== undefined) this.#events.settled(request, this, outcome, this.#time - calledAt)
   }
 
   #emitEnd({ reason, byServer, server, cause }: Extract<Output, { type: 'ended' }>): void {

@@ -118,7 +118,7 @@ export class RequestPipeline {
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
     const { effect } = request
-    const wasUnsent = request.phase.name === 'unsent'
+    const wasUnsent = request.phase === 'unsent'
     if (wasUnsent && effect.type === 'remove') this.#removeWithoutCaller(request, effect)
     const abandoned = this.#queue.abandon(request)
     if (!abandoned) return false
@@ -141,7 +141,7 @@ export class RequestPipeline {
     this.#queue.resume(now)
     const callers = this.#credentials.takeCallers(({ expiresAt }) => expiresAt <= now)
     for (const request of [...callers, ...this.#queue.overdue(now)]) {
-      const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
+      const outcomeUnknown = request.kind === 'write' && request.phase === 'sent'
       this.abandon(request)
       const cause = request.timesThrottled > 0 ? this.#error(request, 'ThrottledOp') : undefined
       this.#reject(request, 'RequestTimeout', { outcomeUnknown, cause })
@@ -274,8 +274,7 @@ export class RequestPipeline {
   #reply(reply: Reply, now: number): EndReason | undefined {
     if (reply.err === ErrorCode.Unimplemented && this.#overtaken(reply)) return undefined
     const request = this.#queue.oldest
-    const phase = request?.phase
-    if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
+    if (request === undefined || request.xid !== reply.xid) {
       // If the frame is too large as well, it is not a reply at all.
       throw (
         reply.tooLarge ?? new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
@@ -294,7 +293,7 @@ export class RequestPipeline {
     else this.#take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
     if (reply.err !== ErrorCode.Ok && request.answerFor(reply.err) === undefined) this.#notExecuted(request)
-    return request === this.#finalRequest && request.phase.name !== 'unsent' ? 'Closed' : undefined
+    return request === this.#finalRequest && request.phase !== 'unsent' ? 'Closed' : undefined
   }
 
   /**
@@ -303,7 +302,7 @@ export class RequestPipeline {
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, effect, phase } = request
-    const hasCaller = phase.name === 'sent'
+    const hasCaller = phase === 'sent'
     request.timesThrottled++
     if (hasCaller) this.#context.emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && effect.type !== 'remove'
@@ -339,7 +338,7 @@ export class RequestPipeline {
   // --- replies --------------------------------------------------------------------------------------------------
 
   #take(request: Request, reply: Reply): void {
-    if (request.phase.name === 'abandoned') this.#abandonedReply(request, reply)
+    if (request.phase === 'abandoned') this.#abandonedReply(request, reply)
     else this.#settle(request, reply)
   }
 
@@ -434,7 +433,7 @@ export class RequestPipeline {
 
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
     // The watcher of an abandoned request stays until the reply shows whether the watch is set.
-    if (request.phase.name !== 'abandoned') this.watches.remove(request)
+    if (request.phase !== 'abandoned') this.watches.remove(request)
     this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
   }
 

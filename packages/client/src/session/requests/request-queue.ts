@@ -89,8 +89,7 @@ export class RequestQueue {
 
   /** When the oldest request without an answer was sent, tombstones included. */
   get oldestSentAt(): number | undefined {
-    const phase = this.oldest?.phase
-    return phase?.name === 'sent' || phase?.name === 'abandoned' ? phase.at : undefined
+    return this.oldest?.sentAt
   }
 
   enqueue(request: Request): void {
@@ -218,7 +217,7 @@ export class RequestQueue {
 
   /** Removes and returns the sent request with this xid if it is not the oldest; undefined otherwise. */
   takeOvertaking(xid: number): Request | undefined {
-    const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
+    const hasXid = (request: Request) => request.xid === xid
     const oldest = this.oldest
     const taken = oldest === undefined || hasXid(oldest) ? undefined : this.#sent.take(hasXid)
     this.#sentBytes -= taken?.frameSize ?? 0
@@ -230,21 +229,20 @@ export class RequestQueue {
    * False if it was already settled.
    */
   abandon(request: Request): boolean {
-    const { phase } = request
-    if (phase.name === 'unsent') {
+    if (request.phase === 'unsent') {
       if (!this.#unsent.delete(request)) this.#putOff.delete(request)
       request.settle()
       return true
     }
-    if (phase.name !== 'sent') return false
-    request.phase = { ...phase, name: 'abandoned' }
+    if (request.phase !== 'sent') return false
+    request.phase = 'abandoned'
     return true
   }
 
   /** The requests that have timed out, in call order. They are still in the queue. */
   overdue(now: number): Request[] {
     if (now < this.#nextTimeout) return []
-    const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
+    const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase !== 'abandoned')
     const overdue = waiting.filter(({ expiresAt }) => expiresAt <= now)
     this.#nextTimeout = waiting.reduce(
       (next, { expiresAt }) => (expiresAt > now ? Math.min(next, expiresAt) : next),
@@ -263,8 +261,8 @@ export class RequestQueue {
     this.#heldUntil = -Infinity
     this.#window.open()
     const sent = this.#dropSent()
-    const alive = sent.filter(({ phase }) => phase.name === 'sent')
-    const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
+    const alive = sent.filter(({ phase }) => phase === 'sent')
+    const tombstones = sent.filter(({ phase }) => phase === 'abandoned')
     const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
     const unknown = alive.filter(({ kind }) => kind === 'write')
     for (const request of sent) request.settle()
@@ -277,7 +275,7 @@ export class RequestQueue {
   /** Removes, settles and returns all requests that are not settled, sent ones first. */
   clear(): { request: Request; wasSent: boolean }[] {
     this.resume(Infinity)
-    const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')
+    const sent = this.#dropSent().filter(({ phase }) => phase === 'sent')
     const all = [
       ...sent.map((request) => ({ request, wasSent: true })),
       ...this.#unsent.clear().map((request) => ({ request, wasSent: false })),
@@ -295,8 +293,8 @@ export class RequestQueue {
 
   #maySend({ size, frameSize }: Request, now: number): boolean {
     const { oldest } = this
-    const isAlone = (each: number) => this.#sizes.mustBeAlone(each, now)
-    if (oldest !== undefined && (isAlone(size) || isAlone(oldest.size))) return false
+    const sizes = this.#sizes
+    if (oldest !== undefined && (sizes.mustBeAlone(size, now) || sizes.mustBeAlone(oldest.size, now))) return false
     return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
   }
 

@@ -113,10 +113,9 @@ export class RequestSizes {
    */
   closed(inFlight: readonly Request[], { at, times }: ServerClose): Request | undefined {
     // Servers close the connection as soon as they have read the length, so a request that was sent long ago was not the reason.
-    const recent = inFlight.filter(({ size, phase }) => {
-      const sentAt = phase.name === 'sent' || phase.name === 'abandoned' ? phase.at : -Infinity
-      return this.mayBeTooLarge(size) && at - sentAt < deadlines.ping(times)
-    })
+    const recent = inFlight.filter(
+      ({ size, sentAt = -Infinity }) => this.mayBeTooLarge(size) && at - sentAt < deadlines.ping(times),
+    )
     for (const { kind, op, size } of recent) {
       if (kind === 'connection' && op === 'setWatches') this.#shrinkBatches(size)
     }
