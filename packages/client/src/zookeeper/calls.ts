@@ -1,5 +1,5 @@
 // How the methods of a client make calls: in which session, below which chroot, and with the stack of their caller.
-import { atCaller, throwAtCaller } from '../base/errors.ts'
+import { throwAtCaller } from '../base/errors.ts'
 import type { Chroot } from '../base/chroot.ts'
 import { type CallOptions, checkCallOptions } from '../operations/call-options.ts'
 import type { ErrorReply } from '../operations/error-reply.ts'
@@ -39,22 +39,23 @@ export class Calls {
     }
   }
 
-  /** A read with a watch. `read` makes an object of its result, to which the watch is added. */
-  async watch<W extends WireOperation, Result, Read extends object>(
+  /** A read with a watch. `read` makes an object of its result, to which the watch is added. Not async: see `call`. */
+  watch<W extends WireOperation, Result, Read extends object>(
     operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
     read: (result: Exclude<Result, ErrorReply>) => Read,
     chroot = this.chroot,
   ): Promise<Read & Watched> {
-    checkCallOptions(operation.name, options)
-    const session = this.sessionOf(options)
-    const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
-      const result = await session.call(operation, chroot, [path], options, { type: 'watch', watcher })
-      return watcher.addTo(read(result), session)
+      checkCallOptions(operation.name, options)
+      const session = this.sessionOf(options)
+      const watcher = new CallWatcher(operation.watch, path, chroot)
+      const answer = session.call(operation, chroot, [path], options, { type: 'watch', watcher })
+      const failed = options.signal === undefined ? throwAtCaller : throwing(options.signal)
+      return answer.then((result) => watcher.addTo(read(result), session), failed)
     } catch (error) {
-      throw atCaller(error, options?.signal)
+      return Promise.reject(error)
     }
   }
 
