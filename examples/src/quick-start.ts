@@ -4,7 +4,7 @@
 import { connect, Lock, op } from '@zk/recipes'
 
 const [connectString = '127.0.0.1:2181'] = process.argv.slice(2)
-const zk = await connect(connectString, { sessionTimeout: 10_000 })
+await using zk = await connect(connectString)
 console.log(`session 0x${zk.session.id.toString(16)} at ${zk.session.connection?.server}`)
 
 // An ephemeral node: it is deleted with the session.
@@ -27,6 +27,4 @@ await lock.run(
   { timeout: 30_000 },
 )
 console.log(`contenders left: ${(await lock.contenders()).length}`)
-
-await zk.close()
 console.log('done')

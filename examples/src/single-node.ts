@@ -5,20 +5,18 @@ import { connect } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { acquireSingleNode } from './herd/single-node-lock.ts'
 
-const ensemble = await TestEnsemble.start()
+await using ensemble = await TestEnsemble.start()
 const names = ['first', 'second', 'third']
 let holders = 0
 await Promise.all(
   names.map(async (name) => {
-    const zk = await connect(ensemble.connectString)
+    await using zk = await connect(ensemble.connectString)
     const release = await acquireSingleNode(zk, '/lock', () => console.log(`${name} waits`))
     holders++
     console.log(`${name} holds, ${holders} at once`)
     holders--
     await release()
-    await zk.close()
   }),
 )
 const events = ensemble.history.events()
 console.log(`${events.length} notifications for ${names.length} turns`)
-await ensemble.close()

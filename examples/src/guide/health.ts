@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
 async function connected(): Promise<ZooKeeper> {
   for (;;) {
     try {
-      return await connect(connectString, { sessionTimeout: 10_000, signal: stopping.signal })
+      return await connect(connectString, { signal: stopping.signal })
     } catch (error) {
       if (!ConnectError.is(error)) throw error // the credentials were refused, or it is to stop
       console.warn(error.message)

@@ -14,8 +14,8 @@ export interface Store {
 // #region connect
 async function connected(): Promise<ZooKeeper> {
   return await connect('zk1:2181,zk2:2181,zk3:2181/billing', {
-    sessionTimeout: 12_000,
-    connectTimeout: 30_000, // gives up then, with what happened at each server
+    sessionTimeout: 15_000, // default: 12_000
+    connectTimeout: 30_000, // default: 10_000. The servers may start at the same time as this program
   })
 }
 // #endregion

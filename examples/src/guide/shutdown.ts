@@ -23,14 +23,14 @@ process.once('SIGTERM', () => stopping.abort(new Error('SIGTERM')))
 const { signal } = stopping
 
 try {
-  const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { sessionTimeout: 10_000, signal })
+  // At the end of the block it is closed: that ends the session, and nothing of it stays behind.
+  await using zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { signal })
   const election = new LeaderElection(zk, '/leader', { label: `pid ${process.pid}` })
   // Ends without an error when the signal aborts.
   for await (const leadership of election.terms({ signal })) {
     console.log('leads')
     await workUntil(AbortSignal.any([leadership.signal, signal]))
   } // leaving the body resigns
-  await zk.close() // ends the session: nothing of it stays behind
 } catch (error) {
   if (error !== signal.reason) throw error // SIGTERM came before there was a session
 }

@@ -92,7 +92,7 @@ describe('A runtime that throws', () => {
       const failing = outcome(connect('zk1:2181', { runtime: world, connectTimeout: 5_000 }))
       await world.advance(5_000)
       expect(failing.error).toMatchObject({ name: 'ConnectError', servers: [{ error: world.thrown }] })
-      const connecting = outcome(connect('zk1:2181', { runtime: world, connectTimeout: 60_000 }))
+      const connecting = outcome(connect('zk1:2181', { runtime: world, sessionTimeout: T, connectTimeout: 60_000 }))
       await world.advance(5_000)
       world.mend()
       const server = FakeServer.listen(world, 'zk1:2181')

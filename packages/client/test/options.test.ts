@@ -36,8 +36,8 @@ const placed = (name: string, value: unknown) =>
 describe('checkOptions', () => {
   test('checkOptions fills in every default', () => {
     expect(checkOptions({})).toEqual({
-      sessionTimeout: 30_000,
-      connectTimeout: 30_000,
+      sessionTimeout: 12_000,
+      connectTimeout: 10_000,
       auth: [],
       renewSession: true,
       readOnly: false,
@@ -56,11 +56,6 @@ describe('checkOptions', () => {
     const names = ['sessionTimeout', 'connectTimeout', 'auth', 'tls', 'logger', 'signal', 'runtime', 'advanced']
     expect(check(undefinedFor(names))).toEqual(checkOptions({}))
     expect(check({ advanced: undefinedFor(advanced) })).toEqual(checkOptions({}))
-  })
-
-  test('checkOptions lets connectTimeout follow sessionTimeout unless it is given', () => {
-    expect(checkOptions({ sessionTimeout: 8_000 }).connectTimeout).toBe(8_000)
-    expect(checkOptions({ sessionTimeout: 8_000, connectTimeout: 1_000 }).connectTimeout).toBe(1_000)
   })
 
   test('checkOptions keeps what it is given, and leaves the signal to connect', () => {

@@ -1,7 +1,7 @@
 import { connect, type ConnectOptions, KeeperError, op } from '../src/index.ts'
 
 async function main(options?: ConnectOptions): Promise<void> {
-  const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options)
+  await using zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options) // closed at the end of the block
 
   await zk.create('/config', 'one')
   const { data, stat, changed } = await zk.getDataAndWatch('/config')
@@ -19,7 +19,6 @@ async function main(options?: ConnectOptions): Promise<void> {
     if (!KeeperError.is(error, 'BadVersion')) throw error
     console.log(error.message)
   }
-  await zk.close()
 }
 
 export { main }

@@ -1,7 +1,7 @@
 import { connect, type ConnectOptions, Lock, op } from '../src/index.ts'
 
 async function main(options?: ConnectOptions): Promise<void> {
-  const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options)
+  await using zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options) // closed at the end of the block
   const lock = new Lock(zk, '/locks/report', { label: 'host-1' })
 
   // One process at a time, in the order they asked. Released when the body ends, however it ends.
@@ -15,7 +15,6 @@ async function main(options?: ConnectOptions): Promise<void> {
     { timeout: 5_000 },
   )
   console.log(written)
-  await zk.close()
 }
 
 export { main }

@@ -4,7 +4,7 @@ import { TestEnsemble } from '../src/index.ts'
 
 async function main(): Promise<void> {
   await using ensemble = await TestEnsemble.start({ members: 3 })
-  const zk = await connect(ensemble.connectString)
+  await using zk = await connect(ensemble.connectString)
 
   // The order is placed, and no answer arrives: does my code find out, or place a second one?
   const lost = ensemble.faults.loseReply({ op: 'create', path: '/orders' })
@@ -21,7 +21,6 @@ async function main(): Promise<void> {
   console.log(session.signal.reason.code)
 
   console.log(ensemble.history.requests({ op: 'create' }).map(({ message }) => message.xid))
-  await zk.close()
 }
 
 export { main }

@@ -186,7 +186,7 @@ export class StoryWorld {
   }
 
   async #tell(): Promise<void> {
-    this.zk = await connect(`${SERVER}:2181`, { runtime: this.#runtime(), sessionTimeout: T })
+    this.zk = await connect(`${SERVER}:2181`, { runtime: this.#runtime(), sessionTimeout: T, connectTimeout: T })
     this.#isTelling = true
     try {
       await this.#story.tell(this, this.zk)

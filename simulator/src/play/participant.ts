@@ -59,8 +59,9 @@ export abstract class Participant<Client extends ClientPlan = ClientPlan> {
 
   async connect(): Promise<void> {
     const { sessionTimeout } = this.scenario
+    const times = { sessionTimeout, connectTimeout: sessionTimeout }
     const sasl = saslOption(this.plan.usesSasl)
-    this.zk = await connect(this.context.connectString, { runtime: this.runtime, sessionTimeout, ...sasl })
+    this.zk = await connect(this.context.connectString, { runtime: this.runtime, ...times, ...sasl })
   }
 
   updateServers(connectString: string): void {

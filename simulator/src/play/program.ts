@@ -63,7 +63,8 @@ export abstract class Program<Client extends ClientPlan = ClientPlan> extends Pa
   }
 
   #connect(sessionTimeout: number, session?: DetachedSession): Promise<ZooKeeper> {
-    const options = { runtime: this.runtime, sessionTimeout, ...saslOption(this.plan.usesSasl) }
+    const times = { sessionTimeout, connectTimeout: sessionTimeout }
+    const options = { runtime: this.runtime, ...times, ...saslOption(this.plan.usesSasl) }
     const { connectString } = this.context
     return connect(connectString, session === undefined ? options : { ...options, session })
   }

@@ -10,7 +10,7 @@ import { ZooKeeper } from './zookeeper.ts'
 /**
  * Connects to an ensemble. Resolves when the session is established and its credentials are accepted.
  *
- *     const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', { sessionTimeout: 30_000 })
+ *     const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', { sessionTimeout: 15_000 })
  *
  * Rejects with a `ConnectError`, after `connectTimeout` at the latest, if no server could be reached. The error lists what
  * happened at each server. Rejects with a `KeeperError` `AuthFailed` if a credential is refused, with a `TypeError` or

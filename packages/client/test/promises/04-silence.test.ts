@@ -31,7 +31,7 @@ function threeServers(world: VirtualWorld) {
 /** A client connected to one of three servers. */
 async function connectedToOneOfThree(world: VirtualWorld) {
   const ensemble = threeServers(world)
-  const connecting = outcome(connect(ensemble.connectString, { runtime: world, sessionTimeout: T }))
+  const connecting = outcome(connect(ensemble.connectString, { runtime: world, sessionTimeout: T, connectTimeout: T }))
   await world.settle()
   const server = ensemble.dialed()
   const connection = await server.accept()
@@ -47,7 +47,7 @@ describe('Connect and handshake together get T / number of servers', () => {
     const world = new VirtualWorld()
     const { servers, connectString } = threeServers(world)
     for (const server of servers) behave(server)
-    outcome(connect(connectString, { runtime: world, sessionTimeout: T }))
+    outcome(connect(connectString, { runtime: world, sessionTimeout: T, connectTimeout: T }))
     await world.advance(T - 1)
     expect(world.dials.map(({ at }) => at)).toEqual([0, T / 3, (2 * T) / 3])
     expect(new Set(world.dials.map(({ server }) => server)).size).toBe(3)
@@ -57,7 +57,7 @@ describe('Connect and handshake together get T / number of servers', () => {
     const world = new VirtualWorld()
     const { servers, connectString, dialed } = threeServers(world)
     for (const server of servers) server.refuse()
-    outcome(connect(connectString, { runtime: world, sessionTimeout: T }))
+    outcome(connect(connectString, { runtime: world, sessionTimeout: T, connectTimeout: T }))
     await world.settle()
     expect(world.dials.map(({ at }) => at)).toEqual([0, 0, 0])
     expect(dialed()).toBe(servers.find(({ address }) => address === world.dials[2]!.server))
@@ -355,7 +355,7 @@ describe('When no server can be reached', () => {
   test('ZooKeeper does not hammer a server that takes the connection and closes it, over 100 tries (S18)', async () => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
-    const connecting = outcome(connect('zk1:2181', { runtime: world, connectTimeout: 2 ** 31 - 1 }))
+    const connecting = outcome(connect('zk1:2181', { runtime: world, sessionTimeout: T, connectTimeout: 2 ** 31 - 1 }))
     const moments: number[] = []
     for (let tries = 0; tries < 100; tries++) {
       const connection = await server.connection()
@@ -373,7 +373,7 @@ describe('When no server can be reached', () => {
 
   test('ZooKeeper gives the name to the network at every attempt, to be resolved then (S19)', async () => {
     const world = new VirtualWorld()
-    const connecting = outcome(connect('later.example:2181', { runtime: world }))
+    const connecting = outcome(connect('later.example:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
     await world.advance(1_000)
     expect(world.dials.length).toBeGreaterThan(2)
     expect(new Set(world.dials.map(({ server }) => server))).toEqual(new Set(['later.example:2181']))

@@ -13,7 +13,7 @@ describe('A host name', () => {
   test('ZooKeeper resolves a name at every attempt: it fails, and works later (S19)', async () => {
     const world = new NamedWorld()
     world.names.set('zk', new Error('getaddrinfo EAI_AGAIN zk'))
-    const connecting = outcome(connect('zk:2181', { runtime: world }))
+    const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
     await world.advance(1_000)
     expect(world.lookups.length).toBeGreaterThan(2)
     expect(world.dials).toEqual([])
@@ -41,7 +41,7 @@ describe('A host name', () => {
       FakeServer.listen(world, '10.0.0.1:2181').swallow()
       FakeServer.listen(world, '10.0.0.2:2181').swallow()
       const live = FakeServer.listen(world, '10.0.0.3:2181')
-      const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T }))
+      const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
       await world.settle()
       for (let waited = 0; waited < 2 && dialed(world).at(-1) !== '10.0.0.3:2181'; waited++) await world.advance(T / 3)
       await live.accept()
@@ -56,7 +56,7 @@ describe('A host name', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const world = new NamedWorld(seed)
       world.names.set('zk', ['10.0.0.1', '10.0.0.2', '10.0.0.3'])
-      outcome(connect('zk:2181', { runtime: world }))
+      outcome(connect('zk:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
       await world.settle()
       first.add(dialed(world)[0]!)
     }
@@ -86,7 +86,7 @@ describe('A host name', () => {
       if (host !== first) world.arrive(() => handler.found(['10.0.0.2']))
     }
     const server = FakeServer.listen(world, '10.0.0.2:2181')
-    const connecting = outcome(connect('zk1:2181,zk2:2181', { runtime: world, sessionTimeout: T }))
+    const connecting = outcome(connect('zk1:2181,zk2:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
     await world.advance(T / 5)
     await server.accept()
     expect(connecting.status).toBe('fulfilled')
@@ -106,7 +106,7 @@ describe.each(['found twice', 'found, then failed', 'found, then it throws'])(
         else throw new Error('late')
       }
       const server = FakeServer.listen(world, '10.0.0.1:2181')
-      const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T }))
+      const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T, connectTimeout: T }))
       await server.accept()
       expect(connecting.status).toBe('fulfilled')
       expect([world.lookups, dialed(world)]).toEqual([['zk'], ['10.0.0.1:2181']])

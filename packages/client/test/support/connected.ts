@@ -20,11 +20,16 @@ export interface ConnectedOptions extends ConnectOptions {
   readonly chroot?: string
 }
 
+/** The session timeout of clients in tests, unless the test gives another one. */
+const T = 30_000
+
 /** A client with a session at one server, `zk1:2181`, and its credentials accepted. */
 export async function connected(world: VirtualWorld, options: ConnectedOptions = {}): Promise<Connected> {
   const { handshake, chroot = '', ...connectOptions } = options
   const server = FakeServer.listen(world, 'zk1:2181')
-  const connecting = outcome(connect(`zk1:2181${chroot}`, { runtime: world, ...connectOptions }))
+  const connecting = outcome(
+    connect(`zk1:2181${chroot}`, { runtime: world, sessionTimeout: T, connectTimeout: T, ...connectOptions }),
+  )
   const connection = await server.accept(handshake)
   for (const _ of connectOptions.auth ?? []) connection.reply(await connection.expect(OpCode.auth))
   await world.settle()

@@ -183,6 +183,27 @@ describe('logger', () => {
     expect(expiry![2]['err']).toMatchObject({ message: expect.stringMatching(/ECONNREFUSED|ENOTFOUND/) as string })
   })
 
+  test('connect logs one warning after its first round without a server, long before it gives up', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    FakeServer.listen(world, 'zk1:2181').refuse()
+    const connecting = outcome(connect('zk1:2181,zk2:2181', { runtime: world, logger }))
+    const warnings = () => lines.filter(([level]) => level === 'warn')
+    await world.settle()
+    expect(warnings()).toMatchObject([['warn', 'zk: no server can be reached', { err: { name: 'ConnectError' } }]])
+    const { message } = warnings()[0]![2]['err'] as ConnectError
+    expect(message).toContain('zk1:2181 (tried 1): connect ECONNREFUSED zk1:2181')
+    expect(message).toContain('zk2:2181 (tried 1): getaddrinfo ENOTFOUND zk2')
+    await world.advance(9_999)
+    expect(warnings()).toHaveLength(1)
+    await world.advance(1)
+    expect(connecting.error).toMatchObject({ name: 'ConnectError' })
+    expect(warnings().map(([, message]) => message)).toEqual([
+      'zk: no server can be reached',
+      'zk: session unreachable',
+    ])
+  })
+
   test('ZooKeeper logs what happened at each address of a name when none can be reached', async () => {
     const { lines, logger } = notebook()
     const world = new NamedWorld()
@@ -220,7 +241,7 @@ describe('logger', () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()
     FakeServer.listen(world, 'zk1:2181').refuse()
-    void outcome(connect('zk1:2181', { runtime: world, logger, sessionTimeout: 1_000 }))
+    void outcome(connect('zk1:2181', { runtime: world, logger, connectTimeout: 1_000 }))
     await world.advance(1_000)
     const [line] = lines.filter(([, message]) => message === 'zk: session unreachable')
     expect(line).toMatchObject([

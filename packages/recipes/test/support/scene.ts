@@ -31,6 +31,8 @@ export const TICK = 500
 /** In ms; short against every deadline. */
 const ROUND_TRIP = 1
 const MUCH = 2 ** 31 - 1
+/** The session timeout of clients in tests, unless the test gives another one. */
+const T = 30_000
 
 /** A virtual world with an ensemble and clients of it. */
 export class Scene {
@@ -81,7 +83,7 @@ export class Scene {
 
   /** A client with a session. */
   async client({ chroot = '', ...options }: ClientOptions = {}): Promise<ZooKeeper> {
-    const connecting = connect(this.connectString + chroot, { runtime: this.world, ...options })
+    const connecting = connect(this.connectString + chroot, { runtime: this.world, sessionTimeout: T, ...options })
     await this.world.settle()
     const zk = await connecting
     this.#clients.push(zk)

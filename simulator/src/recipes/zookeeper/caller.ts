@@ -59,6 +59,7 @@ export class Caller extends Participant<CallingClient> {
           term: () => (isGivenUp ? first : this.#term),
         }),
         sessionTimeout,
+        connectTimeout: sessionTimeout,
         ...saslOption(usesSasl),
         advanced,
         ...(hasCredential && { auth: [{ scheme: 'digest', auth: `client${client}:secret` }] }),
