@@ -1,6 +1,6 @@
 // The test that docs/guide/testing.md shows.
 import { once } from 'node:events'
-import { connect, Lock, LostError } from '@zk/recipes'
+import { connect, Lock, LostError, sleep } from '@zk/recipes'
 import { TestEnsemble, VirtualWorld } from '@zk/testing'
 import { expect, test, vi } from 'vitest'
 
@@ -29,14 +29,13 @@ test('the report is not taken for written when its lock is lost', async () => {
 test('an hour of work survives a lost connection', async () => {
   const world = new VirtualWorld({ seed: 1 })
   await world.run(async () => {
-    const zk = await connect(world.connectString, { runtime: world.runtime })
+    await using zk = await connect(world.connectString, { runtime: world.runtime })
     await new Lock(zk, '/locks/report').run(async (held) => {
-      await world.elapse(1_800_000) // your work
+      await sleep(zk.runtime, 1_800_000, { signal: held.signal }) // your work
       world.network.reset()
-      await world.elapse(1_700_000)
+      await sleep(zk.runtime, 1_700_000, { signal: held.signal })
       expect(held.isHeld()).toBe(true)
     })
-    await zk.close()
   })
 })
 // #endregion

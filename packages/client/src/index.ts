@@ -54,6 +54,7 @@ export type { TlsOptions, TlsSource } from './runtime/tls.ts'
 // The world outside.
 export type { HostProvider } from './session/servers/static-host-provider.ts'
 export type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from './runtime/runtime.ts'
+export { sleep } from './runtime/sleep.ts'
 export { systemRuntime } from './runtime/system-runtime.ts'
 
 export {

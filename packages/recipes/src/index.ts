@@ -75,6 +75,7 @@ export {
   Perms,
   type Runtime,
   type Session,
+  sleep,
   type Stat,
   systemRuntime,
   ZkError,

@@ -69,6 +69,9 @@ export interface ExpiredState extends OfSession {
   readonly name: 'expired'
 }
 
+/** The last state of a client. It is `expired` only if `renewSession` is false. */
+export type FinalState = EndedState | ExpiredState
+
 /** The client has ended. */
 export interface EndedState extends Since {
   /** The name of the state. */
@@ -85,6 +88,8 @@ export class StateFeed {
   /** The number of states so far. */
   #count = 1
   #isOver = false
+  /** What `final` has returned, and the function that resolves it. */
+  #final: { readonly promise: Promise<FinalState>; readonly resolve: () => void } | undefined
   /** Called at the next state, or at the end. */
   readonly #waiting = new Set<() => void>()
 
@@ -94,6 +99,19 @@ export class StateFeed {
 
   get current(): ClientState {
     return this.#current
+  }
+
+  /** Resolves with the last state when no other follows. The same promise each time. */
+  get final(): Promise<FinalState> {
+    if (this.#final === undefined) {
+      let resolve = () => {}
+      const promise = new Promise<FinalState>((settle) => {
+        resolve = () => settle(this.#current as FinalState)
+      })
+      this.#final = { promise, resolve }
+      if (this.#isOver) resolve()
+    }
+    return this.#final.promise
   }
 
   enter(state: ClientState): void {
@@ -112,6 +130,7 @@ export class StateFeed {
   /** Ends all iterators: no other state follows. */
   end(): void {
     this.#isOver = true
+    this.#final?.resolve()
     this.#notify()
   }
 

@@ -2,7 +2,7 @@
 import type { WatchIterator } from '../base/watch-iterator.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
-import { type ClientState, StateFeed } from './client-state.ts'
+import { type ClientState, type FinalState, StateFeed } from './client-state.ts'
 
 export class States implements Subscriber {
   readonly #runtime: Runtime
@@ -17,6 +17,10 @@ export class States implements Subscriber {
 
   get current(): ClientState {
     return this.#feed.current
+  }
+
+  get final(): Promise<FinalState> {
+    return this.#feed.final
   }
 
   watch(): WatchIterator<ClientState> {

@@ -38,7 +38,7 @@ import { sync } from '../operations/sync.ts'
 import { type ClientInfo, whoAmI } from '../operations/who-am-i.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { DetachedSession } from '../session/protocol/detached-session.ts'
-import type { ClientState } from '../telemetry/client-state.ts'
+import type { ClientState, FinalState } from '../telemetry/client-state.ts'
 import type { LogLevel } from '../telemetry/logger.ts'
 import type { ClientStats } from '../telemetry/stats.ts'
 import { addAuthTo } from './add-auth.ts'
@@ -119,6 +119,17 @@ export class ZooKeeper {
    */
   watchState(): WatchIterator<ClientState> {
     return this.#sessions.states.watch()
+  }
+
+  /**
+   * Resolves when the client has ended for good, with its last state: `closed` after `close` or `detach`, `authFailed` if a server
+   * has refused the credentials, `expired` if `renewSession` is false and the session has expired. It never rejects, so you need
+   * not handle its errors.
+   *
+   *     const { name } = await zk.closed
+   */
+  get closed(): Promise<FinalState> {
+    return this.#sessions.states.final
   }
 
   /** @internal */

@@ -317,6 +317,7 @@ describe('A call pinned to a session', () => {
         | 'stats'
         | 'state'
         | 'watchState'
+        | 'closed'
         | 'close'
         | 'detach'
         | 'withChroot'

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { OpCode } from '@zk/wire'
+import { OpCode, SyncResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type ClientState, type WatchIterator, formatSessionId, KeeperError } from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
@@ -394,6 +394,56 @@ describe('StateFeed', () => {
     const next = waiting.next()
     await waiting.return()
     expect(await next).toEqual({ value: undefined, done: true })
+  })
+})
+
+describe('ZooKeeper.closed', () => {
+  test('ZooKeeper.closed resolves with the last state when the client is closed, and is one promise', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const before = outcome(zk.closed)
+    expect(zk.closed).toBe(zk.closed)
+    expect(zk.withChroot('/app').closed).toBe(zk.closed)
+    const closing = outcome(zk.close())
+    await world.settle()
+    expect([before.status, closing.status]).toEqual(['pending', 'pending'])
+    connection.reply(await connection.expect(OpCode.closeSession))
+    await world.settle()
+    expect(before.value).toEqual(zk.state)
+    expect(before.value).toMatchObject({ name: 'closed' })
+    expect(closing.status).toBe('fulfilled')
+  })
+
+  test('ZooKeeper.closed that is first read after the end resolves, too', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    void outcome(zk.detach())
+    connection.reply(await connection.expect(OpCode.sync), SyncResponse, { path: '/' })
+    await world.settle()
+    await world.advance(15_000)
+    expect(await zk.closed).toMatchObject({ name: 'closed' })
+  })
+
+  test('ZooKeeper.closed resolves, and does not reject, when a server has refused the credentials', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const over = outcome(zk.closed)
+    void outcome(zk.addAuth('digest', 'a:b'))
+    connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+    await world.settle()
+    expect(over.value).toMatchObject({ name: 'authFailed', error: { code: 'AuthFailed', server: 'zk1:2181' } })
+  })
+
+  test.each([
+    [true, 'pending', undefined],
+    [false, 'fulfilled', 'expired'],
+  ])('ZooKeeper.closed after an expiry with renewSession %s is %s', async (renewSession, status, name) => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { renewSession })
+    const over = outcome(zk.closed)
+    await expired(world, { server, connection })
+    expect(over.status).toBe(status)
+    if (name !== undefined) expect(over.value).toMatchObject({ name })
   })
 })
 

@@ -9,6 +9,7 @@ import { ServerHost } from './server-host.ts'
 import { SimProcess } from './sim-process.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import type { VirtualProcess, VirtualProcessOptions } from './virtual-process.ts'
+import { outsideWork, unfinished } from './unfinished.ts'
 import { type Wait, Waits } from './waits.ts'
 import { World } from './world.ts'
 
@@ -57,11 +58,12 @@ const HOUR = 3_600_000
  *     const world = new VirtualWorld({ seed: 1, members: 3 })
  *     await world.run(async () => {
  *       const zk = await connect(world.connectString, { runtime: world.runtime })
- *       await world.elapse(30_000)
+ *       await sleep(zk.runtime, 30_000)
  *     })
  *
  * Time passes only while a `run` or an `elapse` is under way. The world does not wait for anything outside: real timers,
- * files, sockets, macrotasks. Code under test must use `now`, `setTimer` and `random` of a process.
+ * files, sockets, macrotasks. Code under test must use `now`, `setTimer` and `random` of a process: `sleep` of `@zk/client`, with
+ * the runtime of the client, waits in virtual time.
  *
  * A wrong argument throws a `TypeError` or a `RangeError` that says what would be right.
  */
@@ -174,6 +176,7 @@ export class VirtualWorld {
     checkKeys('run', options, ['timeout'])
     const { timeout = HOUR } = options
     checkDuration('timeout', timeout)
+    const outside = outsideWork()
     let overdue: Wait | undefined
     const tooLong = new Promise<void>((resolve, reject) => {
       overdue = this.#waits.add(timeout, resolve, reject)
@@ -183,10 +186,7 @@ export class VirtualWorld {
       return await Promise.race([
         (async () => main())() as Promise<Awaited<Result>>,
         tooLong.then(() => {
-          throw new Error(
-            `what runs is not over after ${timeout} ms of virtual time: it waits forever, or for something that is not of ` +
-              `this world, such as a real timer or a file`,
-          )
+          throw unfinished(timeout, outside)
         }),
       ])
     } finally {
