@@ -1,4 +1,4 @@
-// A proxy that prints the messages between a client and a server, without passwords. The data of nodes is printed.
+// A proxy that prints the messages between a client and a server, without passwords, and with the first bytes of each node's data.
 //
 //     node examples/dist/wire-proxy.js 127.0.0.1:2182 127.0.0.1:2181
 import { connect, createServer, type Socket } from 'node:net'
@@ -12,7 +12,12 @@ createServer({ allowHalfOpen: true }, (client) => {
   pass(server, client, fromServer, '<')
 }).listen(here, () => console.log('listening'))
 
-function pass(from: Socket, to: Socket, messages: wire.MessageDecoder<object>, arrow: string): void {
+function pass(
+  from: Socket,
+  to: Socket,
+  messages: wire.MessageDecoder<wire.ClientMessage | wire.ServerMessage>,
+  arrow: string,
+): void {
   from.on('error', () => to.destroy()).pipe(to)
   from.on('data', (chunk) => {
     messages.push(chunk)
@@ -20,24 +25,10 @@ function pass(from: Socket, to: Socket, messages: wire.MessageDecoder<object>, a
       try {
         const message = messages.next()
         if (message === undefined) return
-        console.log(arrow, withoutSecrets(message))
+        console.log(arrow, wire.formatMessage(message, { data: 40 }))
       } catch (error) {
         console.log(arrow, String(error))
       }
     }
   })
-}
-
-/** Passwords of sessions, credentials, and tokens of SASL: with one of them another program could act as this client. */
-const secrets = ['passwd', 'auth', 'token']
-
-function withoutSecrets(message: object): object {
-  return Object.fromEntries(
-    Object.entries(message).map(([key, value]: [string, unknown]) => {
-      const isBody = key === 'request' || key === 'response'
-      if (isBody && typeof value === 'object' && value !== null && !Array.isArray(value))
-        return [key, withoutSecrets(value)]
-      return [key, secrets.includes(key) ? '(secret)' : value]
-    }),
-  )
 }

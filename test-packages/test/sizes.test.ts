@@ -16,7 +16,7 @@ const allOfWire = Object.keys(wire).map((name) => `wire.${name}`)
  */
 const SLACK = 1_500
 const programs: [what: string, program: string, bound: number][] = [
-  ['all of @zk/wire', `import * as wire from '@zk/wire'; globalThis.used = [${allOfWire.join()}]`, 8_450],
+  ['all of @zk/wire', `import * as wire from '@zk/wire'; globalThis.used = [${allOfWire.join()}]`, 9_550],
   ['connect', `import { connect } from '@zk/client'; globalThis.used = connect`, 47_350],
   ['connect and Lock', `import { connect, Lock } from '@zk/recipes'; globalThis.used = [connect, Lock]`, 62_500],
   ['connect and Mirror', `import { connect, Mirror } from '@zk/recipes'; globalThis.used = [connect, Mirror]`, 56_100],

@@ -16,6 +16,7 @@ export { type ConnectString, formatServer, parseConnectString, type ServerAddres
 export { formatACL, generateDigest, parseACL } from './acl.ts'
 export { type Bytes, concat } from './bytes.ts'
 export { Conversation, type ConversationOptions, MessageDecoder } from './conversation.ts'
+export { formatMessage, type FormatMessageOptions } from './format-message.ts'
 export { encodeFrame, FrameDecoder, type FrameDecoderOptions, FrameTooLargeError, JUTE_MAXBUFFER } from './frame.ts'
 export {
   type Asked,

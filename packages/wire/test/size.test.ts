@@ -6,10 +6,10 @@ import { rolldown } from 'rolldown'
 import { expect, test } from 'vitest'
 import * as wire from '../src/index.ts'
 
-const LIMIT = 8_300
+const LIMIT = 9_400
 const index = fileURLToPath(new URL('../src/index.ts', import.meta.url))
 
-test('the package takes at most 8.3 kB of a program that uses all of it', async () => {
+test('the package takes at most 9.4 kB of a program that uses all of it', async () => {
   const uses = Object.keys(wire)
     .toSorted()
     .map((name) => `wire.${name}`)
