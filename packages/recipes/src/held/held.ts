@@ -196,8 +196,8 @@ export class Held implements AsyncDisposable {
   }
 
   /** @internal Reports that the caller gets the hold. `waited` is the time since the call, in ms. */
-  acquired(waited: number): void {
-    this.#reports.acquired(waited)
+  acquired(waited: number, isContended = false): void {
+    this.#reports.acquired(waited, isContended)
     if (this.#isSuspended) this.#reports.suspended(this.leaseRemaining())
   }
 

@@ -3,7 +3,7 @@ import type { ZooKeeper } from '@zk/client'
 import type { Lease } from '../lease/lease.ts'
 import type { LossReason } from '../lease/loss-reason.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
-import { downgraded, logLateRelease, report } from '../queue/diagnostics.ts'
+import { contended, downgraded, logLateRelease, report } from '../queue/diagnostics.ts'
 
 /** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */
 const LATE_RELEASE = 1_000
@@ -33,10 +33,11 @@ export class HoldReports {
     this.#since = zk.runtime.now()
   }
 
-  /** The caller gets the hold. `waited` is the time since the call, in ms. */
-  acquired(waited: number): void {
+  /** The caller gets the hold. `waited` is the time since the call, in ms. `isContended` says that others were ahead. */
+  acquired(waited: number, isContended: boolean): void {
     this.#isAcquired = true
-    report(this.#zk, 'zk:acquired', this.kind, () => ({ ...this.#identity, waited, ...this.#remaining }))
+    const line = isContended ? contended : undefined
+    report(this.#zk, 'zk:acquired', this.kind, () => ({ ...this.#identity, waited, ...this.#remaining }), line)
   }
 
   suspended(leaseRemaining: number): void {

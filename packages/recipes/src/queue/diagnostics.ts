@@ -69,14 +69,18 @@ const lines = {
   'zk:exhausted': ['warn', 'is on a path whose counter is used up, or nearly so'],
   'zk:orphan': ['error', 'has left a node that cannot be deleted'],
   'zk:queued': ['debug', 'queued'],
-  'zk:acquired': ['info', 'acquired'],
+  // A program may take a thousand locks each second: what goes as it should is for a closer look.
+  'zk:acquired': ['debug', 'acquired'],
   'zk:suspended': ['warn', 'suspended: the connection is lost, it is still held'],
   'zk:resumed': ['info', 'resumed: it is confirmed again'],
-  'zk:released': ['info', 'released'],
+  'zk:released': ['debug', 'released'],
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, Line>
 
 const channels = new Map(Object.keys(lines).map((name) => [name, channel(name)]))
+
+/** The line for `zk:acquired` if others were ahead: a lock has passed on, or another process leads. */
+export const contended: Line = ['info', 'acquired']
 
 /** The line for `zk:lost` if the holder itself has downgraded the hold, which is not a reason for an alert. */
 export const downgraded: Line = ['info', 'downgraded']

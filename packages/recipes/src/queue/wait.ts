@@ -82,9 +82,9 @@ export class Wait implements WaitListener {
     if (slowness !== undefined && isFirst) logSlowAnswers(zk, kind, { path, ...slowness })
   }
 
-  /** The caller gets this hold. Reports how long the caller has waited. */
-  ended<H extends { acquired(waited: number): void }>(held: H): H {
-    held.acquired(this.#subject.zk.runtime.now() - this.#since)
+  /** The caller gets this hold. Reports how long the caller has waited, and whether others were ahead. */
+  ended<H extends { acquired(waited: number, isContended: boolean): void }>(held: H): H {
+    held.acquired(this.#subject.zk.runtime.now() - this.#since, this.#contender !== undefined)
     return held
   }
 
@@ -107,8 +107,13 @@ export class Wait implements WaitListener {
   get #trouble(): string | undefined {
     const { state, session } = this.#subject.zk
     if ('error' in state && state.error !== undefined) return `the client has no connection: ${state.error.message}`
-    if (this.#connection?.signal.aborted !== true) return undefined
-    const { message } = this.#connection.signal.reason as Error
+    const before = this.#connection
+    const connection = session.connection
+    if (connection !== undefined && (before === undefined || before === connection)) {
+      return `${connection.server} had not answered by then: it is slow, or the timeout is too short`
+    }
+    if (before?.signal.aborted !== true) return undefined
+    const { message } = before.signal.reason as Error
     return `the connection was lost meanwhile: ${message} (${session.timeout / 1_000} s)`
   }
 

@@ -358,7 +358,7 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
       ['debug', 'zk: lock queued', { ...common, position: 1, ahead: [blocking.path] }],
       ['info', 'zk: lock acquired', expect.objectContaining({ ...common, node: held.path })],
       [
-        'info',
+        'debug',
         'zk: lock released',
         { ...common, node: held.path, fencingToken: `0x${held.fencingToken.toString(16)}`, held: 0 },
       ],
@@ -376,7 +376,7 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
     await scene.world.advance(60_000)
     const ofLocks = lines.filter(([, message]) => message.startsWith('zk: lock'))
     expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
-      'info zk: lock acquired',
+      'debug zk: lock acquired',
       'warn zk: lock suspended: the connection is lost, it is still held',
       'error zk: lock lost',
     ])
@@ -391,9 +391,9 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
     await scene.done(write.downgrade())
     const ofLocks = lines.filter(([, message]) => message.startsWith('zk: lock'))
     expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
-      'info zk: lock acquired',
+      'debug zk: lock acquired',
       'info zk: lock downgraded',
-      'info zk: lock acquired',
+      'debug zk: lock acquired',
     ])
   })
 })

@@ -184,7 +184,21 @@ describe('WaitTimeoutError', () => {
     scene.freeze(zk)
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
     expect(error).toMatchObject({ position: undefined, ahead: [], blocker: undefined })
-    expect(error.message).toContain('is the ensemble reachable?')
+    expect(error.message).toContain(
+      'no contender was seen ahead; zk1:2181 had not answered by then: it is slow, or the timeout is too short',
+    )
+  })
+
+  test('LockTimeoutError of a free lock names the server that was too slow, and does not doubt that it can be reached', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.faults.delayReply({ session: zk.session.id, ms: 5, times: 1_000 })
+    const running = outcome(new Lock(zk, PATH).run(() => {}, { timeout: 1 }))
+    await scene.world.advance(1)
+    expect(running.error).toHaveProperty(
+      'message',
+      expect.stringMatching(/within 1 ms: no contender was seen ahead; zk1:2181 had not answered by then/),
+    )
   })
 
   test('WaitTimeoutError states the last place, where the contender has queued again in another session', async () => {
