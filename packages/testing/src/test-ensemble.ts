@@ -54,6 +54,12 @@ export class TestEnsemble implements AsyncDisposable {
     this.history = history
   }
 
+  /** For logs. The history has its own. */
+  toJSON(): object {
+    const { connectString, members } = this
+    return { connectString, members }
+  }
+
   /**
    * The member that leads; undefined while there is none. A leader that is cut off or frozen remains the leader until
    * another one is elected: `serving` waits for that.

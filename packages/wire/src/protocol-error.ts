@@ -40,6 +40,12 @@ export class ProtocolError extends Error {
     return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
+  /** For logs: the message, too, which `JSON.stringify` would leave out. */
+  toJSON(): object {
+    const { name, message, offset, field, ...more } = this
+    return { name, message, offset, field, ...more }
+  }
+
   /** Whether the error is a `ProtocolError` of any copy of this package, even if it is called on a subclass. */
   static is(error: unknown): error is ProtocolError {
     return Object(error) === error && brand in (error as object)

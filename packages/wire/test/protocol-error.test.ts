@@ -50,3 +50,17 @@ describe('ProtocolError.is', () => {
     },
   )
 })
+
+test('ProtocolError and FrameTooLargeError in JSON have their message, place and sizes', () => {
+  expect(JSON.parse(JSON.stringify(new ProtocolError('broken', { offset: 3, field: ['Stat', 'czxid'] })))).toEqual({
+    name: 'ProtocolError',
+    message: 'broken in Stat.czxid at byte 3',
+    offset: 3,
+    field: ['Stat', 'czxid'],
+  })
+  expect(JSON.parse(JSON.stringify(new FrameTooLargeError(5, 3)))).toMatchObject({
+    message: 'a frame of 5 bytes is over the limit of 3',
+    size: 5,
+    limit: 3,
+  })
+})

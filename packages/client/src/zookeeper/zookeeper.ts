@@ -111,6 +111,11 @@ export class ZooKeeper {
     return `ZooKeeper ${inspect({ ...state, ...session, chroot: this.chroot }, options)}`
   }
 
+  /** For logs: the same in JSON. */
+  toJSON(): object {
+    return { ...this.state, chroot: this.chroot }
+  }
+
   /**
    * The states of the client: first the current one, then each new one until the client has ended. A slow loop misses some
    * states, but always gets the latest one.

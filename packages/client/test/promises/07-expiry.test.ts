@@ -318,6 +318,7 @@ describe('A call pinned to a session', () => {
         | 'state'
         | 'watchState'
         | 'closed'
+        | 'toJSON'
         | 'close'
         | 'detach'
         | 'withChroot'

@@ -71,6 +71,12 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return new QueueLock(subjectOf({ queue, role }), [{ queue, role }], options, toHeld)
   }
 
+  /** For logs: what is locked. */
+  toJSON(): object {
+    const { path, kind } = this.#subject
+    return { path, kind }
+  }
+
   async acquire(options: AcquireOptions = {}): Promise<H> {
     checkCall('acquire', options, acquireOptions)
     const { timeout = Infinity, signal } = options

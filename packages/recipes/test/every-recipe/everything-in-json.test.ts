@@ -27,7 +27,7 @@ const notShown = new Set(
     'LogLevel LookupHandler LostErrorCode MakeHostProvider MultiLockPath NewInstance ' +
     'op OPEN_ACL_UNSAFE parseACL parseDetachedSession Perms READ_ACL_UNSAFE RecipeErrorCode RecipeErrorWith RemovableWatches ' +
     'Runtime RuntimeConnection SaslContext SaslExchange SaslMechanism ServerAddress ServiceType ' +
-    'SessionCredentials systemRuntime TlsSource uriOf validatePath WaitTimeoutErrorCode WaitTimeoutErrorWith walk'
+    'SessionCredentials sleep systemRuntime TlsSource uriOf validatePath WaitTimeoutErrorCode WaitTimeoutErrorWith walk'
   ).split(' '),
 )
 
@@ -41,6 +41,8 @@ const live = new Set([
     'WatchIterator Op ReadOp Registration SemaphoreHeld Session Watched WriteHeld ZooKeeper'
   ).split(' '),
 ])
+/** They have no state of their own to show. */
+const iterators = ['WatchIterator']
 /** Made for every read: their `toJSON` is that of their class. */
 const ofClasses = (
   'Children Created DetachedSession Member MirroredNode MirroredStat MirrorChange Added Changed Removed ' +
@@ -194,6 +196,7 @@ describe('Everything public', () => {
       ClientMessages: Object.values(messages),
       RecipeMessages: [messages['zk:acquired'], messages['zk:lost']],
       GroupMessages: messages['zk:member'],
+      FinalState: await zk.closed,
     })
   })
 
@@ -205,6 +208,7 @@ describe('Everything public', () => {
     expect(shown[name]).toBeDefined()
     for (const value of [shown[name]].flat()) {
       expect(() => JSON.stringify({ value })).not.toThrow()
+      if (!iterators.includes(name)) expect(JSON.stringify(value)).not.toBe('{}')
       if (live.has(name)) continue
       expect(() => structuredClone(value)).not.toThrow()
       if (!ofClasses.includes(name)) expect(() => JSON.stringify(withoutPrototypes(value))).not.toThrow()

@@ -96,6 +96,11 @@ export class History implements Iterable<HistoryEntry> {
     return this.entries.map(describe).join('\n')
   }
 
+  /** For logs: the lines of `toString`. */
+  toJSON(): readonly string[] {
+    return this.entries.map(describe)
+  }
+
   /** @internal */
   get isKept(): boolean {
     return this.#limits.entries > 0

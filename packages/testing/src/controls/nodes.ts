@@ -4,6 +4,7 @@ import type { DataTree } from '../database/index.ts'
 import { toStat } from '../database/index.ts'
 import type { Ensemble, OperatorChange } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
+import { inJson } from './in-json.ts'
 
 /** A node as one member knows it. */
 export interface TestNode {
@@ -36,7 +37,7 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
   const node = tree.get(path)
   if (node === undefined) return undefined
   const { data, acl, children } = node
-  return { data: (data ?? new Uint8Array()).slice(), stat: toStat(node), acl, children: [...children].sort() }
+  return { data: (data ?? new Uint8Array()).slice(), stat: inJson(toStat(node)), acl, children: [...children].sort() }
 }
 
 /**

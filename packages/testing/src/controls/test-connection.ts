@@ -1,6 +1,7 @@
 import { show } from '../connection/fault.ts'
 import type { ServerConnection } from '../connection/server-connection.ts'
 import type { Control } from './control.ts'
+import { hex } from './in-json.ts'
 
 /** One connection of a client to a member. */
 export class TestConnection {
@@ -26,6 +27,12 @@ export class TestConnection {
   /** The id of its session; 0 before the handshake. */
   get session(): bigint {
     return this.#connection.sessionId
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { id, member, session } = this
+    return { id, member, session: hex(session) }
   }
 
   /** Closes it (FIN). */

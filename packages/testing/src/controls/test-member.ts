@@ -1,6 +1,7 @@
 import type { MemberPort } from '../connection/member-port.ts'
 import type { Role } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
+import { hex } from './in-json.ts'
 import { readNode, type TestNode } from './nodes.ts'
 import { TestConnection } from './test-connection.ts'
 
@@ -56,6 +57,12 @@ export class TestMember {
   /** Its connections with clients. */
   get connections(): readonly TestConnection[] {
     return Array.from(this.#port.connections, (connection) => new TestConnection(connection, this.#control))
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { name, address, role, zxid, isFrozen } = this
+    return { name, address, role, zxid: hex(zxid), isFrozen }
   }
 
   /** The node in the tree of this member, which may be behind the leader; undefined if there is none. */

@@ -2,6 +2,7 @@ import { unsignedHex } from '../connection/describe.ts'
 import { checkMember } from '../connection/fault.ts'
 import type { SessionInfo, Sessions } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
+import { inJson } from './in-json.ts'
 import { type MemberLike, nameOf } from './test-network.ts'
 
 /** The sessions that the leader knows. */
@@ -19,12 +20,18 @@ export class TestSessions {
 
   /** All sessions that the leader knows; none without a leader. */
   list(): readonly SessionInfo[] {
-    return this.#sessions.list()
+    return this.#sessions.list().map(inJson)
+  }
+
+  /** For logs: the list. */
+  toJSON(): object {
+    return this.list()
   }
 
   /** The session with this id; undefined if the leader knows none. */
   get(id: bigint): SessionInfo | undefined {
-    return this.#sessions.get(id)
+    const session = this.#sessions.get(id)
+    return session && inJson(session)
   }
 
   /**

@@ -144,6 +144,12 @@ export class VirtualWorld {
     return this.#world.now
   }
 
+  /** For logs. The history of the ensemble has its own. */
+  toJSON(): object {
+    const { now, connectString } = this
+    return { now, connectString, members: this.ensemble.members }
+  }
+
   /** Adds a process, which has its own clocks, random numbers and connections. */
   addProcess(options: VirtualProcessOptions = {}): VirtualProcess {
     checkKeys('a process', options, ['clockRate'])

@@ -112,8 +112,13 @@ export class SessionDriver implements SessionInternals {
 
   /** The text for `util.inspect` and `console.log`. It has no secrets. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    return `Session ${inspect(this.toJSON(), options)}`
+  }
+
+  /** For logs. */
+  toJSON(): object {
     const { timeout, connection } = this
-    return `Session ${inspect({ id: hex(this.id), timeout, server: connection?.server }, options)}`
+    return { id: hex(this.id), timeout, server: connection?.server }
   }
 
   get id(): bigint {
