@@ -44,6 +44,17 @@ const calls: [name: string, call: Call, known: string][] = [
   ['walk', async (zk, options) => await walk(zk, '/a', options).next(), `concurrency, ${every}`],
 ]
 
+/** What is said of two names that are spelled almost like known ones. */
+function misspelled(known: string): string {
+  const names = known.split(', ')
+  return [
+    ['versoin', 'version'],
+    ['timeOut', 'timeout'],
+  ]
+    .map(([given, meant]) => (names.includes(meant!) ? `${given} (did you mean ${meant}?)` : given))
+    .join(', ')
+}
+
 async function refused(call: Call, options: unknown): Promise<unknown> {
   const { zk, connection } = await connected(new VirtualWorld())
   const calling = outcome((async () => await call(zk, options as never))())
@@ -54,7 +65,7 @@ async function refused(call: Call, options: unknown): Promise<unknown> {
 describe.each(calls)('%s', (name, call, known) => {
   test(`${name} refuses options that it does not know, and lists those there are`, async () => {
     const error = await refused(call, { versoin: 0, timeOut: 5 })
-    expect(error).toEqual(new TypeError(`${name}: unknown option versoin, timeOut; known are ${known}`))
+    expect(error).toEqual(new TypeError(`${name}: unknown option ${misspelled(known)}; known are ${known}`))
   })
 
   test.each([
@@ -75,7 +86,7 @@ test.each<[name: string, part: () => unknown, message: string]>([
   [
     'op.create',
     () => op.create('/a', '', { made: 1 } as object),
-    'op.create: unknown option made; known are mode, acl, ttl',
+    'op.create: unknown option made (did you mean mode?); known are mode, acl, ttl',
   ],
   [
     'op.delete',

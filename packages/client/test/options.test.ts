@@ -233,7 +233,9 @@ describe('checkOptions', () => {
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty(
       'message',
-      expect.stringMatching(/^connect: unknown option sessionTimeOut, retries; known are .*sessionTimeout/),
+      expect.stringMatching(
+        /^connect: unknown option sessionTimeOut \(did you mean sessionTimeout\?\), retries; known are .*sessionTimeout/,
+      ),
     )
   })
 })

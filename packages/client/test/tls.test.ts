@@ -316,7 +316,7 @@ describe('options.tls', () => {
     [{ tls: false }, 'tls must be true, an object such as { ca, cert, key }, or a function that returns one'],
     [{ tls: 'yes' }, 'tls must be true, an object'],
     [{ tls: [] }, 'tls must be true, an object'],
-    [{ tls: { caFile: secret } }, 'tls: unknown option caFile; known are ca, cert'],
+    [{ tls: { caFile: secret } }, 'tls: unknown option caFile (did you mean ca?); known are ca, cert'],
     [{ tls: { host: 'x' } }, 'tls: unknown option host'],
     [{ tls: { ca: 5 } }, 'tls.ca must be a string, a Uint8Array or a list of these'],
     [{ tls: { ca: ['', null] } }, 'tls.ca must be'],

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 test('every exported class has its instance here', () => {
   const classes = Object.entries(testing).flatMap(([name, value]) =>
-    typeof value === 'function' && /^class/.test(Function.prototype.toString.call(value)) ? [name] : [],
+    typeof value === 'function' && Function.prototype.toString.call(value).startsWith('class') ? [name] : [],
   )
   expect(Object.keys(shown)).toEqual(expect.arrayContaining(classes))
 })

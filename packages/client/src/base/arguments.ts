@@ -70,25 +70,75 @@ export function required<T>(value: T | null, field: string): T {
   return value
 }
 
-/** Throws a `TypeError` for options that are not an object, or that have an unknown key. `example` shows what to write. */
-export function checkKeys(what: string, options: object, known: readonly string[], example = '{}'): void {
+/**
+ * Throws a `TypeError` for options that are not an object, or that have an unknown key. `example` shows what to write, `hints` says
+ * of names that are not known here what to write in their place.
+ */
+export function checkKeys(
+  what: string,
+  options: object,
+  known: readonly string[],
+  example = '{}',
+  hints: Readonly<Record<string, string>> = {},
+): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
   if (isSignal(options)) throw new TypeError(`${what}: a signal is given as { signal }`)
   // Keys of the prototype do not count. So an AbortController, which has a `signal` there, is accepted.
   for (const key in options)
-    if (!known.includes(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
+    if (!known.includes(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, { known, example, hints })
 }
 
-function unknownKeys(what: string, options: object, known: readonly string[], example: string): TypeError {
+interface Keys {
+  readonly known: readonly string[]
+  readonly example: string
+  readonly hints: Readonly<Record<string, string>>
+}
+
+function unknownKeys(what: string, options: object, { known, example, hints }: Keys): TypeError {
   const names = known.join(', ')
   // Other clients take a list of ACLs in place of options.
   if (Array.isArray(options)) {
     return new TypeError(`${what}: options must be an object such as ${example}, not an array; known are ${names}`)
   }
   const unknown = Object.keys(options).filter((key) => !known.includes(key))
-  return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${names}`)
+  const hinted = unknown.map((key) => {
+    const nearest = nearestOf(key, known)
+    const hint = Object.hasOwn(hints, key) ? hints[key] : nearest && `did you mean ${nearest}?`
+    return hint === undefined ? key : `${key} (${hint})`
+  })
+  return new TypeError(`${what}: unknown option ${hinted.join(', ')}; known are ${names}`)
+}
+
+/** The known name that is spelled most like this one, if any is: in another case, with a letter wrong, longer or shorter. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  const given = name.toLowerCase()
+  let nearest: string | undefined
+  let least = Math.floor(given.length * 0.4) + 1
+  for (const each of known) {
+    const other = each.toLowerCase()
+    const isPart = given.length > 1 && (given.startsWith(other) || other.startsWith(given))
+    const steps = Math.min(editsBetween(given, other), isPart ? 1 : Infinity)
+    if (steps >= least) continue
+    least = steps
+    nearest = each
+  }
+  return nearest
+}
+
+/** How many letters must be inserted, removed or replaced to turn one text into the other. */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let index = 0; index < one.length; index++) {
+    const next = [index + 1]
+    for (let at = 0; at < other.length; at++) {
+      const replaced = row[at]! + (one[index] === other[at] ? 0 : 1)
+      next.push(Math.min(replaced, row[at + 1]! + 1, next[at]! + 1))
+    }
+    row = next
+  }
+  return row.at(-1)!
 }
 
 /** Throws unless the option is undefined, true or false. */

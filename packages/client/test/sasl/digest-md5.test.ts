@@ -131,7 +131,10 @@ describe('digestMd5', () => {
     [{ username: '', password: 'secret' }, 'digestMd5: username must be a string, and not empty'],
     [{ username: 'a', password: 12_345 }, 'digestMd5: password must be a string'],
     [{ username: 'a', password: 'secret', realm: 5 }, 'digestMd5: realm must be a string'],
-    [{ username: 'a', password: 'secret', user: 'b' }, 'digestMd5: unknown option user; known are username'],
+    [
+      { username: 'a', password: 'secret', user: 'b' },
+      'digestMd5: unknown option user (did you mean username?); known are username',
+    ],
   ])('digestMd5 refuses %o', (options, message) => {
     const error = thrownBy(() => digestMd5(options as DigestMd5Options)) as Error
     expect(error).toBeInstanceOf(TypeError)

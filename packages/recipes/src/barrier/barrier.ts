@@ -7,9 +7,9 @@ import {
   type WatchedEvent,
   type ZooKeeper,
 } from '@zk/client'
-import { checkACL, checkKeys, expecting, throwIfAborted } from '@zk/client/internal'
+import { checkACL, expecting, throwIfAborted } from '@zk/client/internal'
 import { didNotOpen } from './did-not-open.ts'
-import { checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { inOneSegment, retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
@@ -54,7 +54,7 @@ export class Barrier {
 
   constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
     checkPlace(zk, path, 'a barrier needs a node of its own')
-    checkKeys('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
+    checkNames('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
     if (options.acl !== undefined) checkACL(options.acl)
     this.path = path
     this.#zk = zk

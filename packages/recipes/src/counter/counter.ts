@@ -1,6 +1,6 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, throwIfAborted } from '@zk/client/internal'
-import { checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkACL, throwIfAborted } from '@zk/client/internal'
+import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
 import { Change } from './change.ts'
 import { CounterWriter } from './counter-writer.ts'
 import { checkBigint, checked, toValue } from './value.ts'
@@ -48,7 +48,7 @@ export class Counter {
 
   constructor(zk: ZooKeeper, path: string, options: CounterOptions = {}) {
     checkPlace(zk, path, 'a counter needs a node of its own')
-    checkKeys('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
+    checkNames('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
     if (options.acl !== undefined) checkACL(options.acl)
     this.path = path
     this.#zk = zk

@@ -1,11 +1,11 @@
 import type { ACL, Session, ZooKeeper } from '@zk/client'
-import { checkACL, checkKeys, onAbort, throwIfAborted } from '@zk/client/internal'
+import { checkACL, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { BarrierWaitOptions } from '../barrier/barrier.ts'
 import { didNotOpen } from '../barrier/did-not-open.ts'
 import { BarrierMember } from './barrier-member.ts'
 import { Entering, type EnteringOptions } from './entering.ts'
 import { Leaving } from './leaving.ts'
-import { checkData, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
+import { checkData, checkNames, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
 import { type Limit, withLimitForOthers } from '../kernel/limit.ts'
 import { inEachSession } from '../kernel/sessions.ts'
 
@@ -58,7 +58,7 @@ export class DoubleBarrier {
 
   constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
     checkPlace(zk, path, 'members need a parent node of their own')
-    checkKeys('new DoubleBarrier', options, doubleBarrierOptions, '{ size: 3 }')
+    checkNames('new DoubleBarrier', options, doubleBarrierOptions, '{ size: 3 }')
     const { size, name, acl } = options
     if (!Number.isInteger(size) || size < 1 || size > MOST_MEMBERS) {
       throw new RangeError(`size must be an integer from 1 to ${MOST_MEMBERS}, not ${String(size)}`)

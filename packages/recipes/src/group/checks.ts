@@ -1,7 +1,7 @@
 // Checks of the arguments of groups, before anything is sent.
 import { type ACL, type CallOptions, validatePath } from '@zk/client'
-import { checkACL, checkKeys } from '@zk/client/internal'
-import { checkData, checkLimits, checkPlace } from '../kernel/checks.ts'
+import { checkACL } from '@zk/client/internal'
+import { checkData, checkLimits, checkNames, checkPlace } from '../kernel/checks.ts'
 
 const limits = ['timeout', 'signal'] as const
 const calls = {
@@ -31,7 +31,7 @@ export function checkGroup(
   options: AnyOptions,
 ): void {
   checkPlace(zk, path, 'members need a parent node of their own')
-  checkKeys(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
+  checkNames(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
   if (options.acl !== undefined) checkACL(options.acl)
 }
 
@@ -41,7 +41,7 @@ export function checkContent(data: unknown): void {
 }
 
 export function checkCall(name: keyof typeof calls, options: AnyOptions): void {
-  checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
+  checkNames(name, options, calls[name], '{ timeout: 5_000 }')
   checkLimits(options)
   checkData(options.data)
 }

@@ -1,7 +1,7 @@
 // Checks the arguments of callers of the recipes that hold something.
 import type { ACL, CallOptions } from '@zk/client'
-import { checkACL, checkBoolean, checkKeys, checkTime } from '@zk/client/internal'
-import { checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkACL, checkBoolean, checkTime } from '@zk/client/internal'
+import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
 import type { HeldWhile, HoldOptions } from '../lease/hold-options.ts'
 import type { RunOptions } from './acquirable.ts'
 
@@ -23,12 +23,7 @@ export function checkRecipe(
   known: readonly string[],
 ): void {
   checkPlace(zk, path, 'contenders need a parent node of their own')
-  if (Object.hasOwn(Object(options), 'data')) {
-    throw new TypeError(
-      `new ${name}: what other clients see of a contender is its label: { label: 'host-1' }, not data`,
-    )
-  }
-  checkKeys(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
+  checkNames(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
   if (options.label !== undefined && typeof options.label !== 'string') throw new TypeError('label must be a string')
   if (options.acl !== undefined) checkACL(options.acl)
   checkHoldOptions(options)

@@ -14,13 +14,28 @@ export function checkClient(zk: unknown): void {
   throw new TypeError('the first argument must be a client, the result of connect()')
 }
 
+/** Where options belong that programs give to another call. */
+const elsewhere: Readonly<Record<string, string>> = {
+  data: 'a contender has a label; a member that joins or enters has data, and so have nodes of your own',
+}
+const inConstructors: Readonly<Record<string, string>> = {
+  ...elsewhere,
+  timeout: 'it is an option of the calls',
+  signal: 'it is an option of the calls',
+}
+
+/** Throws a `TypeError` for an unknown option, which says what to write in its place. `example` shows options of this call. */
+export function checkNames(what: string, options: object, known: readonly string[], example: string): void {
+  checkKeys(what, options, known, example, what.startsWith('new ') ? inConstructors : elsewhere)
+}
+
 /** The options of a call that may be ended by a time or a signal. */
 export function checkWait(
   name: string,
   options: Pick<CallOptions, 'timeout' | 'signal'>,
   known: readonly string[],
 ): void {
-  checkKeys(name, options, known, '{ timeout: 5_000 }')
+  checkNames(name, options, known, '{ timeout: 5_000 }')
   checkLimits(options)
 }
 

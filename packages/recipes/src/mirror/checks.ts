@@ -1,7 +1,6 @@
 // Checks of the arguments of mirrors, before anything is sent.
 import { type CallOptions, validatePath } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
-import { checkClient, checkLimits } from '../kernel/checks.ts'
+import { checkClient, checkLimits, checkNames } from '../kernel/checks.ts'
 
 const mirrorOptions = ['depth', 'filter', 'maxNodes', 'maxBytes']
 const syncedOptions = ['timeout', 'signal']
@@ -16,7 +15,7 @@ interface AnyOptions {
 export function checkMirror(zk: unknown, path: string, options: AnyOptions): void {
   checkClient(zk)
   validatePath(path)
-  checkKeys('new Mirror', options, mirrorOptions, '{ depth: 1 }')
+  checkNames('new Mirror', options, mirrorOptions, '{ depth: 1 }')
   const { depth, filter, maxNodes, maxBytes } = options
   checkNumber('depth', depth, 0, 'a number of levels')
   checkNumber('maxNodes', maxNodes, 1, 'a number of nodes')
@@ -27,12 +26,12 @@ export function checkMirror(zk: unknown, path: string, options: AnyOptions): voi
 }
 
 export function checkOpen(options: Pick<CallOptions, 'signal'>): void {
-  checkKeys('open', options, ['signal'], '{ signal }')
+  checkNames('open', options, ['signal'], '{ signal }')
   checkLimits(options)
 }
 
 export function checkSynced(options: Pick<CallOptions, 'timeout' | 'signal'>): void {
-  checkKeys('synced', options, syncedOptions, '{ timeout: 5_000 }')
+  checkNames('synced', options, syncedOptions, '{ timeout: 5_000 }')
   checkLimits(options)
 }
 
