@@ -111,34 +111,33 @@ function unknownKeys(what: string, options: object, { known, example, hints }: K
   return new TypeError(`${what}: unknown option ${hinted.join(', ')}; known are ${names}`)
 }
 
-/** The known name that is spelled most like this one, if any is: in another case, with a letter wrong, longer or shorter. */
+/** The known name that is spelled most like this one, if any is: in another case, with letters wrong, longer or shorter. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   let nearest: string | undefined
-  let least = Math.floor(given.length * 0.4) + 1
+  let most = Math.min(Math.floor(given.length * 0.4), MOST_EDITS)
   for (const each of known) {
     const other = each.toLowerCase()
-    const isPart = given.length > 1 && (given.startsWith(other) || other.startsWith(given))
-    const steps = Math.min(editsBetween(given, other), isPart ? 1 : Infinity)
-    if (steps >= least) continue
-    least = steps
+    const isPart = given.startsWith(other) || (most > 0 && other.startsWith(given))
+    const edits = Math.min(editsBetween(given, other, most), isPart ? 1 : Infinity)
+    if (edits > most) continue
+    most = edits - 1
     nearest = each
   }
   return nearest
 }
 
-/** How many letters must be inserted, removed or replaced to turn one text into the other. */
-function editsBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let index = 0; index < one.length; index++) {
-    const next = [index + 1]
-    for (let at = 0; at < other.length; at++) {
-      const replaced = row[at]! + (one[index] === other[at] ? 0 : 1)
-      next.push(Math.min(replaced, row[at + 1]! + 1, next[at]! + 1))
-    }
-    row = next
-  }
-  return row.at(-1)!
+/** More letters are not wrong by mistake. With a limit the search is short. */
+const MOST_EDITS = 3
+
+/** How many letters must be inserted, removed or replaced to turn one text into the other; Infinity if more than `most`. */
+function editsBetween(one: string, other: string, most: number): number {
+  if (most < 0) return Infinity
+  if (one === '' || other === '') return one.length + other.length
+  const [oneRest, otherRest] = [one.slice(1), other.slice(1)]
+  if (one[0] === other[0]) return editsBetween(oneRest, otherRest, most)
+  const edits = (from: string, to: string) => editsBetween(from, to, most - 1)
+  return 1 + Math.min(edits(oneRest, otherRest), edits(oneRest, other), edits(one, otherRest))
 }
 
 /** Throws unless the option is undefined, true or false. */
