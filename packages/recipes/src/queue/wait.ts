@@ -110,7 +110,7 @@ export class Wait implements WaitListener {
     const before = this.#connection
     const connection = session.connection
     if (connection !== undefined && (before === undefined || before === connection)) {
-      return `${connection.server} had not answered by then: it is slow, or the timeout is too short`
+      return `${connection.server} has not answered in this time: it is slow or cut off, or the timeout is too short`
     }
     if (before?.signal.aborted !== true) return undefined
     const { message } = before.signal.reason as Error

@@ -185,7 +185,7 @@ describe('WaitTimeoutError', () => {
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
     expect(error).toMatchObject({ position: undefined, ahead: [], blocker: undefined })
     expect(error.message).toContain(
-      'no contender was seen ahead; zk1:2181 had not answered by then: it is slow, or the timeout is too short',
+      'no contender was seen ahead; zk1:2181 has not answered in this time: it is slow or cut off, or the timeout is too short',
     )
   })
 
@@ -197,7 +197,7 @@ describe('WaitTimeoutError', () => {
     await scene.world.advance(1)
     expect(running.error).toHaveProperty(
       'message',
-      expect.stringMatching(/within 1 ms: no contender was seen ahead; zk1:2181 had not answered by then/),
+      expect.stringMatching(/within 1 ms: no contender was seen ahead; zk1:2181 has not answered in this time/),
     )
   })
 
