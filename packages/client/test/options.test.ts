@@ -143,6 +143,8 @@ describe('checkOptions', () => {
     ['auth', [{ scheme: 'digest', auth: [97] }]],
     ['renewSession', 'yes'],
     ['renewSession', 0],
+    ['name', ''],
+    ['name', 7],
     ['traceFrames', 1],
     ['logger', null],
     ['logger', {}],

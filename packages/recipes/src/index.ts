@@ -8,7 +8,7 @@ export {
   type DoubleBarrierOptions,
   type EnterOptions,
 } from './double-barrier/double-barrier.ts'
-export type { RecipeMessages } from './queue/diagnostics.ts'
+export type { AcquireMessage, RecipeMessages } from './queue/diagnostics.ts'
 export { LostError, type LostErrorCode } from './errors/lost-error.ts'
 export { RecipeError, type RecipeErrorCode, type RecipeErrorWith } from './errors/recipe-error.ts'
 export {

@@ -65,11 +65,14 @@ interface ExpectingOptions {
 
 /**
  * Copies the options, and adds that the caller handles these error codes as answers: a call that ends with one of them is
- * traced without an error, and does not count as failed.
+ * traced without an error, and does not count as failed. Codes that the options have already are kept.
  */
 export function expecting<const Options extends CallOptions>(options: Options, ...codes: KeeperErrorCode[]): Options {
   // If `[expectedCodes]` followed a spread, V8 would give each object a hidden class of its own (half a microsecond).
-  return Object.assign({ [expectedCodes]: codes }, options)
+  const before = expectedBy(options)
+  const expected = Object.assign({ [expectedCodes]: codes }, options)
+  if (before !== undefined) Object.assign(expected, { [expectedCodes]: [...before, ...codes] })
+  return expected
 }
 
 export function expectedBy(options: object): readonly KeeperErrorCode[] | undefined {

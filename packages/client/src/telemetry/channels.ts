@@ -5,40 +5,41 @@ import { KeeperError } from '../base/errors.ts'
 import type { CallOutcome, EventOf, SessionInfo, Subscriber } from '../session/client-event.ts'
 import { endTrigger } from '../session/protocol/states.ts'
 import type { Request } from '../session/requests/request.ts'
-import { type ClientMessages, publish, type RequestMessage } from './diagnostics.ts'
+import { CallChannels, type ClientMessages, publish, type RequestMessage } from './diagnostics.ts'
 import { FrameTrace } from './frame-trace.ts'
 
 const channels = {
   'zk:anomaly': channel('zk:anomaly'),
+  'zk:client': channel('zk:client'),
   'zk:connection': channel('zk:connection'),
   'zk:session': channel('zk:session'),
   'zk:watch': channel('zk:watch'),
   'zk:frame': channel('zk:frame'),
 } as const satisfies Record<keyof ClientMessages, Channel>
 
-// The channels of a TracingChannel. Its class is not used: some runtimes lack it, and its methods settle promises later.
-const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
-  channel(`tracing:zk:request:${event}`),
-) as [Channel, Channel, Channel, Channel, Channel]
+/** The calls of all clients. */
+export const requests = new CallChannels('zk:request')
 
 export class Channels implements Subscriber {
   /** The calls under way whose beginning was published. */
   readonly #traced = new Map<Request, RequestMessage>()
+  /** The name of the client. */
+  readonly #client: string
   readonly #tracesFrames: boolean
   #frames: { readonly sent: FrameTrace; readonly received: FrameTrace } | undefined
 
-  constructor(tracesFrames: boolean) {
+  constructor(client: string, tracesFrames: boolean) {
+    this.#client = client
     this.#tracesFrames = tracesFrames
   }
 
   called(request: Request, session: SessionInfo): void {
-    if (!tracesRequests()) return
+    if (!requests.hasSubscribers) return
     const { op, path, paths } = request
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
-    const message: RequestMessage = { op, path, paths, ...place(session), ...open }
+    const message: RequestMessage = { op, path, paths, ...this.#place(session), ...open }
     this.#traced.set(request, message)
-    publish(start, message)
-    publish(end, message)
+    requests.begin(message)
   }
 
   settled(request: Request, session: SessionInfo, { code, failure }: CallOutcome, duration: number): void {
@@ -49,18 +50,16 @@ export class Channels implements Subscriber {
     const outcomeUnknown = KeeperError.is(failure?.error) && failure.error.outcomeUnknown
     // The reason of a signal may be null.
     const error = failure && (failure.error ?? new Error(`rejected with ${String(failure.error)}`))
-    Object.assign(message, place(session), { xid: request.xid, duration, code, outcomeUnknown, error })
-    if (error !== undefined) publish(failed, message)
-    publish(asyncStart, message)
-    publish(asyncEnd, message)
+    Object.assign(message, this.#place(session), { xid: request.xid, duration, code, outcomeUnknown, error })
+    requests.settle(message)
   }
 
   sent({ bytes, session }: EventOf<'sent'>): void {
-    this.#frames?.sent.take(bytes, place(session))
+    this.#frames?.sent.take(bytes, this.#place(session))
   }
 
   received({ bytes, session }: EventOf<'received'>): void {
-    this.#frames?.received.take(bytes, place(session))
+    this.#frames?.received.take(bytes, this.#place(session))
   }
 
   dialing({ session, server }: EventOf<'dialing'>): void {
@@ -68,25 +67,26 @@ export class Channels implements Subscriber {
       const note = (message: ClientMessages['zk:frame']) => report('zk:frame', () => message)
       this.#frames = { sent: new FrameTrace('sent', note), received: new FrameTrace('received', note) }
     }
-    report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
+    report('zk:connection', () => ({ event: 'dialing', ...this.#place(session), server }))
   }
 
   unreached({ session, server, error: reason, duration }: EventOf<'unreached'>): void {
-    report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason, duration }))
+    report('zk:connection', () => ({ event: 'failed', ...this.#place(session), server, reason, duration }))
   }
 
   connected({ session, server, readOnly, before }: EventOf<'connected'>): void {
-    report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
-    if (before !== undefined) return
-    report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
+    const isReconnected = before !== undefined
+    report('zk:connection', () => ({ event: 'established', ...this.#place(session), server, readOnly, isReconnected }))
+    if (isReconnected) return
+    report('zk:session', () => ({ event: 'established', ...this.#place(session), timeout: session.timeout }))
   }
 
   lost({ session, server, reason, duration }: EventOf<'lost'>): void {
-    report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: reason(), duration }))
+    report('zk:connection', () => ({ event: 'lost', ...this.#place(session), server, reason: reason(), duration }))
   }
 
   ended({ session, reason }: EventOf<'ended'>): void {
-    report('zk:session', () => ({ event: endTrigger[reason], ...place(session), timeout: session.timeout }))
+    report('zk:session', () => ({ event: endTrigger[reason], ...this.#place(session), timeout: session.timeout }))
   }
 
   notified({ session, watcher, outcome }: EventOf<'notified'>): void {
@@ -95,29 +95,19 @@ export class Channels implements Subscriber {
     report('zk:watch', () => {
       // The event of a persistent watch has a path of its own, which may be below the watched path.
       const path = 'path' in outcome ? outcome.path : watcher.path
-      return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...place(session) }
+      return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...this.#place(session) }
     })
   }
 
   anomaly({ session, what }: EventOf<'anomaly'>): void {
-    report('zk:anomaly', () => ({ what: printable(what), ...place(session) }))
+    report('zk:anomaly', () => ({ what: printable(what), ...this.#place(session) }))
   }
-}
 
-function place({ id, connection }: SessionInfo): { sessionId: bigint; server: string | undefined } {
-  return { sessionId: id, server: connection?.server }
+  #place({ id, connection }: SessionInfo): { client: string; sessionId: bigint; server: string | undefined } {
+    return { client: this.#client, sessionId: id, server: connection?.server }
+  }
 }
 
 export function report<Name extends keyof ClientMessages>(name: Name, message: () => ClientMessages[Name]): void {
   if (channels[name].hasSubscribers) publish(channels[name], message())
-}
-
-export function tracesRequests(): boolean {
-  return (
-    start.hasSubscribers ||
-    asyncEnd.hasSubscribers ||
-    failed.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers
-  )
 }

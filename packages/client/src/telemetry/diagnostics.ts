@@ -1,11 +1,16 @@
-// The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. Messages never
+// The messages of the client on `node:diagnostics_channel`, and how they are published. A channel without a subscriber costs nothing. Messages never
 // contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors messages.
+import { channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../base/errors.ts'
 import { inJson } from '../base/in-json.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
+import type { ClientState } from './client-state.ts'
+import type { ClientStats } from './stats.ts'
 
-/** The session and its server. */
+/** The client, its session and its server. */
 interface Place {
+  /** The name of the client: see the option `name`. */
+  readonly client: string
   /** 0n before a server has given an id. */
   readonly sessionId: bigint
   /** `host:port`; undefined while there is no connection. */
@@ -47,14 +52,16 @@ export interface RequestMessage extends Place {
 export interface ClientMessages {
   /** An anomaly: a breach of the protocol that the client survived. */
   'zk:anomaly': Place & { readonly what: string }
+  /** `connect` was called. `zk` is the client, which has no session yet: for its state and its statistics from the beginning. */
+  'zk:client': { readonly client: string; readonly zk: { readonly state: ClientState; stats(): ClientStats } }
   /**
    * `failed`: an attempt has failed. `lost`: an established connection has ended. `duration` is that of the failed look-up,
-   * of the failed attempt at one address, or of the lost connection, in ms.
+   * of the failed attempt at one address, or of the lost connection, in ms. `isReconnected`: the session existed before.
    */
   'zk:connection': Place &
     (
       | { readonly event: 'dialing' }
-      | { readonly event: 'established'; readonly readOnly: boolean }
+      | { readonly event: 'established'; readonly readOnly: boolean; readonly isReconnected: boolean }
       | { readonly event: 'failed' | 'lost'; readonly reason: Error; readonly duration: number }
     )
   /** `timeout` is the session timeout in ms. */
@@ -80,6 +87,49 @@ export interface ClientMessages {
     readonly opCode: number | undefined
     /** Undefined for a frame that was sent. */
     readonly err: number | undefined
+  }
+}
+
+/**
+ * The channels of the `TracingChannel` with this name. Its class is not used: some runtimes lack it, and its methods settle
+ * promises later. All events of a call have the same message object.
+ */
+export class CallChannels {
+  readonly #start
+  readonly #end
+  readonly #error
+  readonly #asyncStart
+  readonly #asyncEnd
+
+  constructor(name: string) {
+    this.#start = channel(`tracing:${name}:start`)
+    this.#end = channel(`tracing:${name}:end`)
+    this.#error = channel(`tracing:${name}:error`)
+    this.#asyncStart = channel(`tracing:${name}:asyncStart`)
+    this.#asyncEnd = channel(`tracing:${name}:asyncEnd`)
+  }
+
+  get hasSubscribers(): boolean {
+    return (
+      this.#start.hasSubscribers ||
+      this.#asyncEnd.hasSubscribers ||
+      this.#error.hasSubscribers ||
+      this.#end.hasSubscribers ||
+      this.#asyncStart.hasSubscribers
+    )
+  }
+
+  /** Publishes that the call was made. Called in the async context of the caller. */
+  begin(message: object): void {
+    publish(this.#start, message)
+    publish(this.#end, message)
+  }
+
+  /** Publishes that the call has settled: with an `error` if it failed. */
+  settle(message: { readonly error: unknown }): void {
+    if (message.error !== undefined) publish(this.#error, message)
+    publish(this.#asyncStart, message)
+    publish(this.#asyncEnd, message)
   }
 }
 

@@ -24,7 +24,7 @@ export class FrameTrace {
     this.#report = report
   }
 
-  take(bytes: Uint8Array, where: Pick<Message, 'sessionId' | 'server'>): void {
+  take(bytes: Uint8Array, where: Pick<Message, 'client' | 'sessionId' | 'server'>): void {
     try {
       this.#frames.push(bytes)
       for (let frame = this.#next(); frame !== undefined; frame = this.#next()) {

@@ -4,6 +4,7 @@ import { Chroot } from '../base/chroot.ts'
 import { atCaller, KeeperError } from '../base/errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
 import { toBytes } from '../base/arguments.ts'
+import { report } from '../telemetry/channels.ts'
 import { SessionChain } from './session-chain.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
@@ -19,8 +20,9 @@ import { ZooKeeper } from './zookeeper.ts'
 export async function connect(connectString: string, options: ConnectOptions = {}): Promise<ZooKeeper> {
   const { servers, chroot } = parseConnectString(connectString)
   const checked = checkOptions(options)
-  const sessions = new SessionChain(servers, checked)
+  const sessions = new SessionChain(checked.name ?? connectString, servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
+  report('zk:client', () => ({ client: zk.name, zk }))
   const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
   // Copies: they are read again in the next session, and the caller may overwrite its own.

@@ -104,6 +104,12 @@ export interface AdvancedOptions {
    * How many bytes all calls in flight may have, at least 1,024. A call that is alone in flight may have more. @default 16 MiB
    */
   maxInFlightBytes?: number | undefined
+  /**
+   * The name of the client on its diagnostics channels, and in metrics and traces that are made from them. Give the clients of a
+   * process different names, and no more names than a metric may have series.
+   * @default the connect string
+   */
+  name?: string | undefined
   /** Whether each frame of a connection is published on the diagnostics channel `zk:frame`. @default false */
   traceFrames?: boolean | undefined
 }
@@ -148,7 +154,7 @@ const advancedDefaults = {
 } satisfies AdvancedOptions
 
 const withoutDefault = ['tls', 'sasl', 'session', 'logger'] as const
-const advancedWithoutDefault = ['hostProvider', 'localExpiry'] as const
+const advancedWithoutDefault = ['hostProvider', 'localExpiry', 'name'] as const
 type WithoutDefault = (typeof withoutDefault)[number] | (typeof advancedWithoutDefault)[number]
 
 const known = ['signal', 'advanced', ...withoutDefault, ...Object.keys(defaults)]
@@ -179,6 +185,9 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   if (filled.localExpiry !== undefined) checkInteger('localExpiry', filled.localExpiry, 1)
   if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
+  if (filled.name !== undefined && (typeof filled.name !== 'string' || filled.name === '')) {
+    throw new TypeError(`name must be a text that is not empty, not ${shown(filled.name)}`)
+  }
   checkTlsSource(filled.tls)
   checkMechanism(filled.sasl)
   for (const name of ['renewSession', 'readOnly', 'traceFrames'] as const) checkBoolean(name, filled[name])

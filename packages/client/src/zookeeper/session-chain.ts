@@ -29,6 +29,8 @@ type Unplaced =
 
 /** The sessions of a client, one after the other: when one has expired, the next one is opened. */
 export class SessionChain {
+  /** The name of the client, on its channels. */
+  readonly name: string
   readonly runtime: Runtime
   readonly states: States
   readonly log: Log
@@ -52,12 +54,13 @@ export class SessionChain {
   /** How many sessions in a row were reported as expired in the answer to their first handshake. */
   #expiredAtHandshake = 0
 
-  constructor(servers: readonly ServerAddress[], options: ClientOptions) {
+  constructor(name: string, servers: readonly ServerAddress[], options: ClientOptions) {
+    this.name = name
     this.runtime = options.runtime
     const { runtime, logger, sessionTimeout, traceFrames } = options
     this.states = new States(runtime)
     this.log = new Log(logger && logFunctionOf(logger), sessionTimeout, runtime.now())
-    this.#events = new ClientEvents([this.#counters, new Channels(traceFrames), this.states, this.log])
+    this.#events = new ClientEvents([this.#counters, new Channels(this.name, traceFrames), this.states, this.log])
     this.#servers = new ServerLists(servers)
     this.#lookUps = new LookUps(this.runtime, {
       found: (host, addresses) => this.#current.resolved(host, addresses),

@@ -84,6 +84,11 @@ export class ZooKeeper {
     return this.#chroot.path
   }
 
+  /** The name of the client on its diagnostics channels: the option `name`, or the connect string. */
+  get name(): string {
+    return this.#sessions.name
+  }
+
   /** The current session, in which calls run. After an expiry this is another object. */
   get session(): Session {
     return this.#sessions.current

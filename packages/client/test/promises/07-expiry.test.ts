@@ -314,6 +314,7 @@ describe('A call pinned to a session', () => {
         | 'session'
         | 'runtime'
         | 'chroot'
+        | 'name'
         | 'stats'
         | 'state'
         | 'watchState'

@@ -12,8 +12,8 @@ import {
   OpCode,
 } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { report, tracesRequests } from '../../src/telemetry/channels.ts'
-import { connect, deleteRecursive, op } from '../../src/index.ts'
+import { report, requests as traced } from '../../src/telemetry/channels.ts'
+import { type ClientMessages, connect, deleteRecursive, op } from '../../src/index.ts'
 import {
   connected,
   created,
@@ -36,7 +36,7 @@ describe('zk:request', () => {
     const { zk, connection } = await connected(world)
     const messages = recorded(...requestEvents)
     void outcome(zk.exists('/a'))
-    const place = { op: 'exists', path: '/a', sessionId: zk.session.id, server: 'zk1:2181' }
+    const place = { client: 'zk1:2181', op: 'exists', path: '/a', sessionId: zk.session.id, server: 'zk1:2181' }
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
     expect(messages).toEqual(
       ['start', 'end'].map((event) => ({ name: `tracing:zk:request:${event}`, message: { ...place, ...open } })),
@@ -172,6 +172,34 @@ describe('zk:request', () => {
   })
 })
 
+describe('zk:client', () => {
+  test('zk:client reports a client when connect is called, with its state and its statistics', async () => {
+    const seen: ClientMessages['zk:client'][] = []
+    const note = (message: unknown) => void seen.push(message as ClientMessages['zk:client'])
+    subscribe('zk:client', note)
+    onTestFinished(() => void unsubscribe('zk:client', note))
+    const world = new VirtualWorld()
+    const connecting = outcome(connect('zk1:2181/app', { runtime: world, connectTimeout: 1_000 }))
+    expect(seen.map(({ client, zk }) => [client, zk.state.name])).toEqual([['zk1:2181/app', 'connecting']])
+    await world.advance(2_000)
+    expect(connecting.status).toBe('rejected')
+    expect(seen.map(({ zk }) => [zk.state.name, zk.stats().connections.established])).toEqual([['closed', 0]])
+  })
+
+  test.each([
+    [undefined, 'zk1:2181'],
+    ['billing', 'billing'],
+  ])('the option name %s names the client %s in every message', async (name, client) => {
+    const messages = recorded('zk:client', 'zk:connection', 'zk:session', 'tracing:zk:request:start')
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { name })
+    void outcome(zk.withChroot('/app').exists('/a'))
+    expect(new Set(messages.map((each) => each.name)).size).toBe(4)
+    expect(new Set(messages.map(({ message }) => message['client']))).toEqual(new Set([client]))
+    expect([zk.name, zk.withChroot('/app').name]).toEqual([client, client])
+  })
+})
+
 describe('zk:connection and zk:session', () => {
   test('zk:connection reports how long each attempt took, without the pause and the attempts before it', async () => {
     const messages = recorded('zk:connection')
@@ -206,6 +234,7 @@ describe('zk:connection and zk:session', () => {
     ])
     expect(events[5]).toEqual(['zk:connection', 'failed', 'zk1:2181'])
     expect(events.at(-1)).toEqual(['zk:connection', 'established', 'zk1:2181'])
+    expect([messages[1], messages.at(-1)].map((each) => each!.message['isReconnected'])).toEqual([false, true])
     expect(messages[3]!.message).toMatchObject({ sessionId, duration: 100, reason: new Error('read ECONNRESET') })
     expect(messages[5]!.message).toMatchObject({ reason: new Error('connect ECONNREFUSED zk1:2181') })
   })
@@ -218,7 +247,13 @@ describe('zk:connection and zk:session', () => {
     void outcome(zk.close())
     connection.reply(await connection.expect(OpCode.closeSession))
     await world.settle()
-    expect(messages.at(-1)!.message).toEqual({ event: 'closed', sessionId, server: 'zk1:2181', timeout: 30_000 })
+    expect(messages.at(-1)!.message).toEqual({
+      client: 'zk1:2181',
+      event: 'closed',
+      sessionId,
+      server: 'zk1:2181',
+      timeout: 30_000,
+    })
   })
 })
 
@@ -231,7 +266,7 @@ describe('zk:watch', () => {
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     connection.event('NodeDataChanged', '/app/a', { zxid: 9n })
     await world.settle()
-    const place = { sessionId: zk.session.id, server: 'zk1:2181' }
+    const place = { client: 'zk1:2181/app', sessionId: zk.session.id, server: 'zk1:2181' }
     expect(messages.map(({ message }) => message)).toEqual([
       { type: 'NodeDataChanged', path: '/app/a', zxid: 9n, ...place },
     ])
@@ -301,7 +336,7 @@ describe('zk:frame', () => {
 })
 
 describe('Channels', () => {
-  test.each(['zk:anomaly', 'zk:connection', 'zk:session', 'zk:watch', 'zk:frame'] as const)(
+  test.each(['zk:anomaly', 'zk:client', 'zk:connection', 'zk:session', 'zk:watch', 'zk:frame'] as const)(
     '%s without a subscriber costs no message',
     (name) => {
       let made = 0
@@ -330,10 +365,10 @@ describe('Channels', () => {
   test('zk:request without a subscriber costs no message', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    expect(tracesRequests()).toBe(false)
+    expect(traced.hasSubscribers).toBe(false)
     void outcome(zk.exists('/before'))
     const messages = recorded(...requestEvents)
-    expect(tracesRequests()).toBe(true)
+    expect(traced.hasSubscribers).toBe(true)
     connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
     await world.settle()
     // It was called while no subscriber was there, so nothing is published.

@@ -9,7 +9,7 @@ test('FrameTrace reads a frame that comes in pieces, each in the same memory', (
   const memory = new Uint8Array(1)
   for (const byte of [...connectReply(), ...pingReply(), ...pingReply()]) {
     memory[0] = byte
-    trace.take(memory, { sessionId: 1n, server: 'zk1:2181' })
+    trace.take(memory, { client: 'zk1:2181', sessionId: 1n, server: 'zk1:2181' })
   }
   expect(frames.map(({ xid, err }) => [xid, err])).toEqual([
     [undefined, undefined],

@@ -83,6 +83,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     throwIfAborted(signal)
     const zk = this.#zk
     const wait = new Wait(this.#subject, options.onQueued, timeout < Infinity)
+    wait.begin()
     const { limit, mustWait } = limitForOthers(zk, { timeout, signal }, wait.tooLong.bind(wait))
     wait.blocked = mustWait
     const forget = wait.mayTimeOut ? NewestList.keep(zk, this.#folders) : undefined
@@ -109,6 +110,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
         // If it had several nodes, some may be left. The next contender would queue behind them.
         await limit.during(settled(contender.leave()))
       }
+    } catch (error) {
+      throw wait.failed(error, signal)
     } finally {
       limit.stop()
       forget?.()
@@ -125,12 +128,13 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const { session } = contender
     const { timeout = session.timeout } = options
     const limits = { signals: [signal], timeout: serverTimeout('tryAcquire', path, timeout) }
-    return await withLimit(this.#zk.runtime, limits, async (limit) => {
+    wait.begin()
+    const acquiring = withLimit(this.#zk.runtime, limits, async (limit) => {
       contender.prepare()
       const former = formerOwnersGone(this.#zk, this.#folders)
       if (former !== undefined) await limit.during(former)
       // The list is read before a node is created: if there is a blocker, no node is needed.
-      if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
+      if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return wait.busy()
       let held: H | undefined
       try {
         const competing = contender.competeOnce()
@@ -145,8 +149,13 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
         if (held === undefined) unawaited(contender.leave())
       }
       held?.throwIfLost()
-      return held && wait.ended(held)
+      return held === undefined ? wait.busy() : wait.ended(held)
     })
+    try {
+      return await acquiring
+    } catch (error) {
+      throw wait.failed(error, signal)
+    }
   }
 
   async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {

@@ -2,12 +2,14 @@
 // no logger, no message is made.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
-import { hex, logWith, publish } from '@zk/client/internal'
+import { CallChannels, hex, logWith, publish } from '@zk/client/internal'
 import type { LostErrorCode } from '../errors/lost-error.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
 
 /** The fields of all messages. */
 interface Contention {
+  /** The name of the client: see the option `name` of `connect`. */
+  readonly client: string
   /** The path of the lock or the election; all paths of a `MultiLock`, with commas between them. */
   readonly path: string
   /** `lock`, `latch`, `read`, `write`, `semaphore` or `multi`. */
@@ -20,6 +22,27 @@ interface HoldMessage extends Contention {
   readonly node: string
   /** The fencing token, which is greater than the token of every earlier holder. */
   readonly fencingToken: bigint
+}
+
+/**
+ * One `acquire`, `tryAcquire`, or `campaign`; `run` and `terms` make such calls, too. All events of the call have the same message
+ * object. The events are those of a `TracingChannel` named `zk:acquire`: `start` in the caller's async context, `end` right after
+ * it, `error` if the call fails, `asyncStart` and `asyncEnd` when it has settled.
+ */
+export interface AcquireMessage extends Contention {
+  /** How many contenders were ahead when it was last queued; undefined if it did not have to wait for others. */
+  position: number | undefined
+  /** This and the fields below are undefined until the call has settled. `waited` is the time since the call, in ms. */
+  waited: number | undefined
+  /**
+   * `busy`: `tryAcquire` has found the lock taken. `timeout`: its `timeout` is over. `aborted`: its signal has aborted. `failed`: it
+   * rejects with another error.
+   */
+  outcome: 'granted' | 'busy' | 'timeout' | 'aborted' | 'failed' | undefined
+  /** The path of the contender's node, if it was granted; of the first, if it has several. */
+  node: string | undefined
+  /** The error of the call; undefined if it was granted or busy. */
+  error: unknown
 }
 
 /** The diagnostics channels of the recipes, by name, with their messages. */
@@ -77,6 +100,8 @@ const lines = {
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, Line>
 
+export const acquisitions = new CallChannels('zk:acquire')
+
 const channels = new Map(Object.keys(lines).map((name) => [name, channel(name)]))
 
 /** The line for `zk:acquired` if others were ahead: a lock has passed on, or another process leads. */
@@ -90,13 +115,12 @@ export function report<Name extends keyof RecipeMessages>(
   zk: ZooKeeper,
   name: Name,
   kind: string,
-  message: () => Omit<RecipeMessages[Name], 'kind'>,
+  message: () => Omit<RecipeMessages[Name], 'client' | 'kind'>,
   [level, text]: Line = lines[name],
 ): void {
-  const whole = () => ({ kind, ...message() })
   const published = channels.get(name)!
-  if (published.hasSubscribers) publish(published, whole())
-  logWith(zk, level, `lock ${text}`, () => asFields(whole()))
+  if (published.hasSubscribers) publish(published, { client: zk.name, kind, ...message() })
+  logWith(zk, level, `lock ${text}`, () => asFields({ kind, ...message() }))
 }
 
 /** Logs that a hold was released `after` ms after its loss: until then the work went on. No channel has this message. */

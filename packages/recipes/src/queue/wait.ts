@@ -1,6 +1,7 @@
 // The wait of a caller, which may use several contenders one after the other.
 import type { Connection, Session, ZooKeeper } from '@zk/client'
-import { logSlowAnswers, report } from './diagnostics.ts'
+import { wasAborted } from '@zk/client/internal'
+import { type AcquireMessage, acquisitions, logSlowAnswers, report } from './diagnostics.ts'
 import type { Blocker, WaitTimeoutError } from '../errors/wait-timeout-error.ts'
 import { type EndedWait, notGranted } from './not-granted.ts'
 import type { Slowness } from '../lease/slow-answers.ts'
@@ -40,6 +41,9 @@ export class Wait implements WaitListener {
   readonly #since: number
   /** The connection at the beginning. */
   readonly #connection: Connection | undefined
+  /** Undefined if nobody traces the call. */
+  #traced: AcquireMessage | undefined
+  #isTooLong = false
   /** The present contender. */
   #present: Waiter | undefined
   /** The last contender that had to wait. */
@@ -53,6 +57,15 @@ export class Wait implements WaitListener {
     this.#onQueued = onQueued
     this.#since = subject.zk.runtime.now()
     this.#connection = subject.zk.session.connection
+  }
+
+  /** Publishes that the call begins. `ended`, `busy` or `failed` must follow. */
+  begin(): void {
+    if (!acquisitions.hasSubscribers) return
+    const { zk, path, kind } = this.#subject
+    const open = { position: undefined, waited: undefined, outcome: undefined, node: undefined, error: undefined }
+    this.#traced = { client: zk.name, path, kind, ...open }
+    acquisitions.begin(this.#traced)
   }
 
   /** From now on this contender competes. */
@@ -70,6 +83,7 @@ export class Wait implements WaitListener {
     }
     const { zk, path, kind } = this.#subject
     report(zk, 'zk:queued', kind, () => ({ path, ...place() }))
+    if (this.#traced !== undefined) this.#traced.position = place().position
     this.#onQueued?.(place())
   }
 
@@ -83,13 +97,28 @@ export class Wait implements WaitListener {
   }
 
   /** The caller gets this hold. Reports how long the caller has waited, and whether others were ahead. */
-  ended<H extends { acquired(waited: number, isContended: boolean): void }>(held: H): H {
-    held.acquired(this.#subject.zk.runtime.now() - this.#since, this.#contender !== undefined)
+  ended<H extends { readonly path: string; acquired(waited: number, isContended: boolean): void }>(held: H): H {
+    held.acquired(this.#waited, this.#contender !== undefined)
+    this.#settled({ outcome: 'granted', node: held.path })
     return held
+  }
+
+  /** The lock is taken, and the caller does not wait. */
+  busy(): undefined {
+    this.#settled({ outcome: 'busy' })
+  }
+
+  /** The call rejects with this error. */
+  failed(error: unknown, signal: AbortSignal | undefined): unknown {
+    const outcome = this.#isTooLong ? 'timeout' : wasAborted(error, signal) ? 'aborted' : 'failed'
+    // The reason of a signal may be null.
+    this.#settled({ outcome, error: error ?? new Error(`rejected with ${String(error)}`) })
+    return error
   }
 
   /** The error for a wait that has timed out. */
   tooLong(timeout: number): WaitTimeoutError {
+    this.#isTooLong = true
     const { path, zk } = this.#subject
     const at = zk.runtime.wallNow()
     const { ahead, blocker } = this.#contender ?? {}
@@ -101,6 +130,14 @@ export class Wait implements WaitListener {
       trouble: this.#trouble,
       blocker: blocker && this.#asBlocker(blocker),
     })
+  }
+
+  get #waited(): number {
+    return this.#subject.zk.runtime.now() - this.#since
+  }
+
+  #settled(end: Partial<AcquireMessage>): void {
+    if (this.#traced !== undefined) acquisitions.settle(Object.assign(this.#traced, { waited: this.#waited }, end))
   }
 
   /** Why answers may be missing. */

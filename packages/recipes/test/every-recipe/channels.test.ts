@@ -1,8 +1,23 @@
 // The messages on `node:diagnostics_channel`.
-import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  channel,
+  subscribe,
+  tracingChannel,
+  type TracingChannelSubscribers,
+  unsubscribe,
+} from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { formatSessionId, type LogFunction } from '@zk/client'
-import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import {
+  type AcquireMessage,
+  type Held,
+  LeaderElection,
+  Lock,
+  type RecipeMessages,
+  SharedLock,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { report } from '../../src/queue/diagnostics.ts'
 import { holdings, PATH } from '../support/every-recipe.ts'
 import { outcome } from '../support/outside.ts'
@@ -43,7 +58,7 @@ describe('Channels', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
-    const hold = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
+    const hold = { client: 'zk1:2181', path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
     expect(recorded()).toEqual([['zk:acquired', { ...hold, waited: 0, leaseRemaining: held.leaseRemaining() }]])
     expect(held.leaseRemaining()).toBeGreaterThan(0)
     await scene.world.advance(1_234)
@@ -57,7 +72,9 @@ describe('Channels', () => {
     const first = await scene.done(new Lock(holder, PATH).acquire())
     recorded()
     const acquiring = await scene.start(new Lock(zk, PATH).acquire())
-    expect(recorded()).toEqual([['zk:queued', { path: PATH, kind: 'lock', position: 1, ahead: [first.path] }]])
+    expect(recorded()).toEqual([
+      ['zk:queued', { client: 'zk1:2181', path: PATH, kind: 'lock', position: 1, ahead: [first.path] }],
+    ])
     await scene.world.advance(2_000)
     await scene.done(first.release())
     const messages = recorded()
@@ -132,6 +149,7 @@ describe('Channels', () => {
     const [[name, message]] = recorded() as [[string, RecipeMessages['zk:suspended']]]
     expect(name).toBe('zk:suspended')
     expect(message).toEqual({
+      client: 'zk1:2181',
       path: PATH,
       kind: 'lock',
       node: held.path,
@@ -140,7 +158,7 @@ describe('Channels', () => {
     })
     await scene.world.advance(1_500)
     expect(held.isHeld()).toBe(true)
-    const resumed = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
+    const resumed = { client: 'zk1:2181', path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
     expect(recorded()).toEqual([['zk:resumed', { ...resumed, leaseRemaining: expect.any(Number) as number }]])
   })
 
@@ -442,9 +460,93 @@ test.each([
   },
 )
 
+describe('zk:acquire', () => {
+  const contexts = new AsyncLocalStorage<string>()
+  type Seen = readonly [event: string, message: AcquireMessage, context: string | undefined]
+
+  /** The events from now to the end of the test. */
+  function traced(): Seen[] {
+    const seen: Seen[] = []
+    const note = (event: string) => (message: object) =>
+      void seen.push([event, message as AcquireMessage, contexts.getStore()])
+    const subscribers = Object.fromEntries(
+      ['start', 'end', 'error', 'asyncStart', 'asyncEnd'].map((event) => [event, note(event)]),
+    )
+    const calls = tracingChannel<object>('zk:acquire')
+    calls.subscribe(subscribers as unknown as TracingChannelSubscribers<object>)
+    onTestFinished(() => calls.unsubscribe(subscribers as unknown as TracingChannelSubscribers<object>))
+    return seen
+  }
+
+  test.each(holdings)(
+    '$call is a call of a TracingChannel, which starts in the context of its caller',
+    async (holding) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const blocking = await scene.done(holding.block(other))
+      const seen = traced()
+      const acquiring = contexts.run('the caller', () => outcome(holding.make(zk).acquire()))
+      await scene.world.advance(2_000)
+      const open = { waited: undefined, outcome: undefined, node: undefined, error: undefined }
+      expect(seen.map(([event]) => event)).toEqual(['start', 'end'])
+      expect(seen[0]![2]).toBe('the caller')
+      expect(seen[0]![1]).toMatchObject({ client: zk.name, position: 1, ...open })
+      await scene.done(blocking.release())
+      expect(seen.map(([event]) => event)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
+      expect(new Set(seen.map(([, message]) => message)).size).toBe(1)
+      expect(seen[0]![1]).toMatchObject({ outcome: 'granted', waited: 2_000, node: acquiring.value.path })
+    },
+  )
+
+  test('ends with the outcome of a call that is not granted', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(other, PATH).acquire())
+    const lock = new Lock(zk, PATH)
+    const seen = traced()
+    const aborting = new AbortController()
+    const calls = [
+      outcome(lock.tryAcquire()),
+      outcome(lock.acquire({ timeout: 100 })),
+      outcome(lock.acquire({ signal: aborting.signal })),
+      outcome(lock.acquire()),
+    ]
+    await scene.world.advance(200)
+    aborting.abort(null)
+    await scene.world.settle()
+    await scene.done(zk.close())
+    const ends = seen.filter(([event]) => event === 'asyncEnd')
+    expect(ends.map(([, { outcome, error, node }]) => [outcome, error !== undefined, node])).toEqual([
+      ['busy', false, undefined],
+      ['timeout', true, undefined],
+      ['aborted', true, undefined],
+      ['failed', true, undefined],
+    ])
+    expect(calls.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
+    expect(seen.filter(([event]) => event === 'error')).toHaveLength(3)
+  })
+
+  test('is published for no call that is refused before it begins', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const seen = traced()
+    const never = AbortSignal.abort()
+    for (const call of [
+      new Lock(zk, PATH).acquire({ signal: never }),
+      new Lock(zk, PATH).tryAcquire({ signal: never }),
+    ])
+      expect((await scene.start(call)).status).toBe('rejected')
+    await scene.done(zk.close())
+    expect((await scene.start(new Lock(zk, PATH).tryAcquire())).status).toBe('rejected')
+    const starts = seen.filter(([event]) => event === 'start')
+    expect(seen.filter(([event]) => event === 'asyncEnd')).toHaveLength(starts.length)
+  })
+})
+
 describe('zk:request below the recipes', () => {
   const uses: [string, (zk: ZooKeeper, scene: Scene) => Promise<unknown>][] = [
     ['acquire and release on a new path', (zk) => new Lock(zk, PATH).run(() => {})],
+    ['acquire on a new path below one that exists', secondPath],
     ['tryAcquire on a new path', async (zk) => (await new Lock(zk, PATH).tryAcquire())!.release()],
     ['contenders of a new path', (zk) => new Lock(zk, PATH).contenders()],
     ['leader of a new path', (zk) => new LeaderElection(zk, PATH).leader()],
@@ -454,6 +556,10 @@ describe('zk:request below the recipes', () => {
     ['a downgrade', downgrade],
     ['a node that another client has deleted', deletedNode],
   ]
+  async function secondPath(zk: ZooKeeper): Promise<void> {
+    await zk.create('/locks')
+    await new Lock(zk, PATH).run(() => {})
+  }
   async function handOver(zk: ZooKeeper, scene: Scene): Promise<void> {
     const lock = new Lock(zk, PATH)
     const first = await lock.acquire()

@@ -63,7 +63,7 @@ describe('Contenders at the end of the counter', () => {
         expect(notified, `at ${sequence}`).toEqual([])
       }
       for (let turn = 0; turn < 3; turn++) await take()
-      expect(notified).toEqual([{ path: PATH, kind: 'lock', sequence: LAST - MARGIN + 1 }])
+      expect(notified).toEqual([{ client: 'zk1:2181', path: PATH, kind: 'lock', sequence: LAST - MARGIN + 1 }])
     } finally {
       unsubscribe('zk:exhausted', listener)
     }
@@ -78,7 +78,7 @@ describe('Contenders at the end of the counter', () => {
       const shared = new SharedLock(await scene.client(), PATH)
       await scene.done(shared.write.run(() => {}))
       await scene.done(shared.read.run(() => {}))
-      expect(notified).toEqual([{ path: PATH, kind: 'write', sequence: LAST }])
+      expect(notified).toEqual([{ client: 'zk1:2181', path: PATH, kind: 'write', sequence: LAST }])
     } finally {
       unsubscribe('zk:exhausted', listener)
     }

@@ -65,6 +65,8 @@ describe('Everything public', () => {
       subscribe(name, (message) => (messages[name] = message))
     let request: unknown
     subscribe('tracing:zk:request:asyncEnd', (message) => (request = message))
+    let acquisition: unknown
+    subscribe('tracing:zk:acquire:asyncEnd', (message) => (acquisition = message))
     const connecting = [0, 1].map(() =>
       recipes.connect(scene.connectString, { runtime: scene.world, advanced: { traceFrames: true } }),
     )
@@ -194,6 +196,7 @@ describe('Everything public', () => {
       LostError: [new LostError('Released', PATH, 'over', { result: 5n, cause: exists }), member.signal.reason],
       MembershipState: [...states, member.state],
       ClientMessages: Object.values(messages),
+      AcquireMessage: acquisition,
       RecipeMessages: [messages['zk:acquired'], messages['zk:lost']],
       GroupMessages: messages['zk:member'],
       FinalState: await zk.closed,

@@ -55,7 +55,7 @@ describe('A path that does not grant DELETE', () => {
       expect(held.isHeld()).toBe(false)
       expect(KeeperError.is(releasing.error, 'NoAuth')).toBe(true)
       expect(releasing.error).toMatchObject(refused(held.path))
-      expect(reported).toEqual([{ path: PATH, kind, node: held.path, error: releasing.error }])
+      expect(reported).toEqual([{ client: 'zk1:2181', path: PATH, kind, node: held.path, error: releasing.error }])
       expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
     },
   )
