@@ -11,7 +11,7 @@ const filesIn = (folder: string) =>
     (name) => `${folder}/${name}`,
   )
 
-const testFiles = ['client', 'recipes', 'testing', 'wire']
+const testFiles = ['client', 'opentelemetry', 'recipes', 'testing', 'wire']
   .map((name) => `packages/${name}/test`)
   .concat('test-integration/test')
   .flatMap(filesIn)
@@ -39,10 +39,13 @@ const ISOLATED = matching(
     'everything-in-json',
     'frame',
     'fuzz',
+    'instrumentation',
     'kept-contenders',
     'leaks',
     'memory',
+    'metrics',
     'reentrant',
+    'spans',
     'stalls',
     'two-copies',
     'type',

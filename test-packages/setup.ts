@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,22 +31,43 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Some tools print the real path of a folder, without symbolic links.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'zk-packages-')))
   const names = await readdir(join(root, 'packages'))
-  const tarballs = await Promise.all(names.map((name) => pack(name, folder)))
+  const packed = await Promise.all(names.map((name) => pack(name, folder)))
+  const tarballs = packed.filter(({ foreign }) => foreign.length === 0).map(({ tarball }) => tarball)
   await writeFile(join(folder, 'package.json'), '{ "private": true }')
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs], {
     cwd: folder,
   })
+  for (const each of packed.filter(({ foreign }) => foreign.length > 0)) await unpack(each, folder)
   for (const [name, commands] of Object.entries(tools)) await link(folder, name, commands)
   project.provide('consumer', folder)
   return async () => await rm(folder, { recursive: true, force: true })
 }
 
-/** Its tarball, named for the package alone. */
-async function pack(name: string, into: string): Promise<string> {
+interface Packed {
+  readonly name: string
+  /** Named for the package alone. */
+  readonly tarball: string
+  /** The packages besides ours that it needs. */
+  readonly foreign: readonly string[]
+}
+
+async function pack(name: string, into: string): Promise<Packed> {
   const { file, args } = pnpm()
   const tarball = join(into, `${name}.tgz`)
   await run(file, [...args, 'pack', '--out', tarball], { cwd: join(root, 'packages', name) })
-  return tarball
+  const { dependencies, peerDependencies } = JSON.parse(
+    await readFile(join(root, 'packages', name, 'package.json'), 'utf8'),
+  ) as Record<string, object | undefined>
+  const foreign = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@zk/'))
+  return { name, tarball, foreign }
+}
+
+/** npm would fetch the packages that it needs besides ours, so this links those of the workspace. */
+async function unpack({ name, tarball, foreign }: Packed, folder: string): Promise<void> {
+  const target = join(folder, 'node_modules/@zk', name)
+  await mkdir(target, { recursive: true })
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target])
+  for (const other of foreign) await link(folder, other, {}, join(root, 'packages', name))
 }
 
 /** Only pnpm replaces `workspace:` by versions. If pnpm does not run the tests, npx finds it. */
@@ -58,10 +79,15 @@ function pnpm(): { file: string; args: string[] } {
 }
 
 /** Links a package as if it were installed. At its real path it finds its own dependencies. */
-async function link(folder: string, name: string, commands: Readonly<Record<string, string>>): Promise<void> {
+async function link(
+  folder: string,
+  name: string,
+  commands: Readonly<Record<string, string>>,
+  user = join(root, 'test-packages'),
+): Promise<void> {
   const target = join(folder, 'node_modules', name)
   const source = await realpath(
-    await Promise.any([join(root, 'test-packages'), root].map((from) => realpath(join(from, 'node_modules', name)))),
+    await Promise.any([user, root].map((from) => realpath(join(from, 'node_modules', name)))),
   )
   await mkdir(dirname(target), { recursive: true })
   await symlink(source, target)

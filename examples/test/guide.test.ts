@@ -41,7 +41,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const guide = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
 /** Their first block is compiled and run by a test of the package. */
 const readmes = ['packages/client/README.md', 'packages/recipes/README.md']
-const pages = ['README.md', ...guide, ...readmes]
+const pages = ['README.md', ...guide, ...readmes, 'packages/opentelemetry/README.md']
 
 /** The code between `// #region name` and `// #endregion`. */
 function region(path: string, name: string): string | undefined {

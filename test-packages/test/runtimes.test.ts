@@ -17,6 +17,10 @@ describe.each(runtimes)('$name', (runtime) => {
     expect(await runOn(runtime, join(folder, program))).toMatch(/^held true [0-9a-f]{16}\n$/)
   })
 
+  test('runs opentelemetry.mjs', async () => {
+    expect(await runOn(runtime, join(folder, 'opentelemetry.mjs'))).toBe('acquire lock, hold lock\n')
+  })
+
   test('runs the code of the guide and of the READMEs', async () => {
     expect(JSON.parse(await runOn(runtime, join(folder, 'guide.mjs')))).toEqual([
       'state connected',

@@ -48,12 +48,20 @@ export interface RequestMessage extends Place {
   error: unknown
 }
 
+/** What a subscriber may read of a client at any time. A `ZooKeeper` is one. */
+interface ObservedClient {
+  /** The current state. */
+  readonly state: ClientState
+  /** The statistics since `connect`. */
+  stats(): ClientStats
+}
+
 /** The diagnostics channels of the client, by name, with their messages. `tracing:zk:request:*` have `RequestMessage`. */
 export interface ClientMessages {
   /** An anomaly: a breach of the protocol that the client survived. */
   'zk:anomaly': Place & { readonly what: string }
   /** `connect` was called. `zk` is the client, which has no session yet: for its state and its statistics from the beginning. */
-  'zk:client': { readonly client: string; readonly zk: { readonly state: ClientState; stats(): ClientStats } }
+  'zk:client': { readonly client: string; readonly zk: ObservedClient }
   /**
    * `failed`: an attempt has failed. `lost`: an established connection has ended. `duration` is that of the failed look-up,
    * of the failed attempt at one address, or of the lost connection, in ms. `isReconnected`: the session existed before.
@@ -109,6 +117,7 @@ export class CallChannels {
     this.#asyncEnd = channel(`tracing:${name}:asyncEnd`)
   }
 
+  /** Whether anybody follows the calls. */
   get hasSubscribers(): boolean {
     return (
       this.#start.hasSubscribers ||

@@ -1,0 +1,1 @@
+export { ZooKeeperInstrumentation, type ZooKeeperInstrumentationConfig } from './instrumentation.ts'
