@@ -44,6 +44,7 @@ const ISOLATED = matching(
     'leaks',
     'memory',
     'metrics',
+    'readme',
     'reentrant',
     'spans',
     'stalls',
