@@ -1,4 +1,11 @@
-export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './held/acquirable.ts'
+export type {
+  Acquirable,
+  AcquireOptions,
+  RunOptions,
+  TryAcquireOptions,
+  TryRunOptions,
+  TryRunResult,
+} from './held/acquirable.ts'
 export type { QueuePlace } from './queue/wait.ts'
 export { Barrier, type BarrierOptions, type BarrierWaitOptions } from './barrier/barrier.ts'
 export { type ChangeOptions, Counter, type CounterOptions } from './counter/counter.ts'

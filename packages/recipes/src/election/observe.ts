@@ -18,8 +18,13 @@ export async function firstOf(queue: Queue, options: CallOptions): Promise<Conte
     const name = await oldestOf(queue, options)
     if (name === undefined) return undefined
     const info = await queue.read(name, options)
-    if (info !== undefined) return info
+    if (info !== undefined) return elected(info)
   }
+}
+
+/** Marks the oldest candidate, an object that no other code has yet. */
+function elected(oldest: ContenderInfo): ContenderInfo {
+  return Object.assign(oldest, { isGranted: true })
 }
 
 /** The name of the oldest contender; undefined if there is none. */
@@ -54,7 +59,7 @@ async function watchContender(
 ): Promise<Observation | undefined> {
   const path = queue.pathOf(name.name)
   const read = await ifMissing((asking) => queue.zk.getDataAndWatch(path, asking), options, undefined)
-  return read && { leader: queue.info(name, read), watch: read }
+  return read && { leader: elected(queue.info(name, read)), watch: read }
 }
 
 /** Watches an empty queue. The result is undefined if the queue is not empty after all. */

@@ -1,5 +1,7 @@
+import type { CallOptions } from '@zk/client'
 import type { Held } from './held.ts'
 import type { HoldListeners } from '../lease/hold-options.ts'
+import type { ContenderInfo } from '../queue/queue.ts'
 import type { QueuePlace } from '../queue/wait.ts'
 
 /** How long `acquire` waits, and the callbacks during the wait and the hold. */
@@ -16,16 +18,19 @@ export interface AcquireOptions extends HoldListeners {
   onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
-/** How long `run` waits, and what it does when the lock is lost. */
-export interface RunOptions extends AcquireOptions {
+/** What `run` and `tryRun` do when the lock is lost. */
+interface LossOption {
   /**
-   * What `run` does if the lock was lost before `body` settled. `reject`: it rejects with a `LostError`, whose `result` is
+   * What the call does if the lock was lost before `body` settled. `reject`: it rejects with a `LostError`, whose `result` is
    * the value with which the body resolved. `ignore`: it resolves with this value. Use `ignore` only if the resource checks
    * the fencing token.
    * @default 'reject'
    */
   onLost?: 'reject' | 'ignore' | undefined
 }
+
+/** How long `run` waits, and what it does when the lock is lost. */
+export interface RunOptions extends AcquireOptions, LossOption {}
 
 /** The options of a call that waits for servers, but for no other contender. */
 export interface TryAcquireOptions extends HoldListeners {
@@ -37,6 +42,12 @@ export interface TryAcquireOptions extends HoldListeners {
   /** When it aborts, the call rejects with its reason. What is already held stays held. */
   signal?: AbortSignal | undefined
 }
+
+/** How long `tryRun` waits for servers, and what it does when the lock is lost. */
+export interface TryRunOptions extends TryAcquireOptions, LossOption {}
+
+/** The outcome of `tryRun`: whether the body ran, and its result. */
+export type TryRunResult<T> = { readonly ran: true; readonly result: T } | { readonly ran: false }
 
 /** Something that can be held: a lock, or one side of a shared lock. */
 export interface Acquirable<H extends Held> {
@@ -64,4 +75,13 @@ export interface Acquirable<H extends Held> {
    * stays until it is released.
    */
   run<T>(body: (held: H) => T | Promise<T>, options?: RunOptions): Promise<T>
+  /**
+   * Like `run`, but acquires as `tryAcquire` does: if another contender blocks it, `body` is not called, and the call resolves with
+   * `{ ran: false }`. Otherwise it resolves with `{ ran: true, result }`, or rejects as `run` does.
+   *
+   * It says nothing about earlier runs: a process that comes after the body has ended runs it again. `once` remembers them.
+   */
+  tryRun<T>(body: (held: H) => T | Promise<T>, options?: TryRunOptions): Promise<TryRunResult<T>>
+  /** All contenders in its line, oldest first: those that hold, and those that wait. `isGranted` tells them apart. */
+  contenders(options?: CallOptions): Promise<ContenderInfo[]>
 }

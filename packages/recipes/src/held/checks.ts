@@ -13,6 +13,7 @@ export const lockOptions = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
 export const tryOptions = ['timeout', 'signal', 'onSuspended', 'onResumed']
 export const acquireOptions = ['timeout', 'signal', 'onQueued', 'onSuspended', 'onResumed']
 export const runOptions = [...acquireOptions, 'onLost']
+export const tryRunOptions = [...tryOptions, 'onLost']
 
 /** Checks the arguments of a recipe's constructor. `known` are the names of its options. */
 export function checkRecipe(
@@ -63,6 +64,6 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   checkTime('followerRelayDelay', followerRelayDelay)
 }
 
-export function checkBody(body: unknown): void {
-  if (typeof body !== 'function') throw new TypeError('run takes a function: run(async (held) => { … })')
+export function checkBody(name: string, body: unknown): void {
+  if (typeof body !== 'function') throw new TypeError(`${name} takes a function: ${name}(async (held) => { … })`)
 }

@@ -1,16 +1,25 @@
-// The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path, or on several.
+// The common part of all recipes that hold something: the methods of `Acquirable`, for contenders of one role on one path, or on
+// several.
 import { AsyncResource } from 'node:async_hooks'
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+import type {
+  Acquirable,
+  AcquireOptions,
+  RunOptions,
+  TryAcquireOptions,
+  TryRunOptions,
+  TryRunResult,
+} from './acquirable.ts'
 import { Contender, type ContenderOptions, type Entries } from '../queue/contender.ts'
 import type { Grant } from '../queue/grant-proof.ts'
-import { acquireOptions, checkBody, checkCall, runOptions, tryOptions } from './checks.ts'
+import { acquireOptions, checkBody, checkCall, runOptions, tryOptions, tryRunOptions } from './checks.ts'
 import type { ContenderNodes } from '../queue/contender-node.ts'
 import { formerOwnersGone, registerOwner } from '../queue/owners.ts'
 import type { NodeOptions } from '../queue/protected-nodes.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
-import { Held, isAbortOf } from './held.ts'
+import { Held } from './held.ts'
+import { runWhileHeld } from './run-while-held.ts'
 import type { Owner } from '../queue/owners.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -20,7 +29,8 @@ import { NewestList } from '../queue/newest-list.ts'
 import type { Entry, WaitListener } from '../queue/queue-position.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../lease/hold-options.ts'
 import { retry } from '../kernel/retry.ts'
-import { type Limit, limitForOthers, reasonOf, serverTimeout, withLimit } from '../kernel/limit.ts'
+import { type Limit, limitForOthers, reasonOf, serverTimeout, within, withLimit } from '../kernel/limit.ts'
+import { type ContenderInfo, contendersOf } from '../queue/queue.ts'
 import { type Subject, Wait, type Waiter } from '../queue/wait.ts'
 import { awaitedLater, settled, unawaited } from '../kernel/promises.ts'
 
@@ -120,6 +130,32 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
     checkCall('tryAcquire', options, tryOptions)
+    return await this.#tryAcquire('tryAcquire', options)
+  }
+
+  async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
+    checkBody('run', body)
+    checkCall('run', options, runOptions)
+    const { onLost, ...acquiring } = options
+    return await runWhileHeld(await this.acquire(acquiring), body, onLost)
+  }
+
+  async tryRun<T>(body: (held: H) => T | Promise<T>, options: TryRunOptions = {}): Promise<TryRunResult<T>> {
+    checkBody('tryRun', body)
+    checkCall('tryRun', options, tryRunOptions)
+    const { onLost, ...acquiring } = options
+    const held = await this.#tryAcquire('tryRun', acquiring)
+    return held === undefined ? { ran: false } : { ran: true, result: await runWhileHeld(held, body, onLost) }
+  }
+
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    const queues = this.#entries.map(({ queue }) => queue)
+    return await within(this.#subject, 'contenders', options, (limited) => contendersOf(queues, limited))
+  }
+
+  /** `op` is the call, for its errors. */
+  async #tryAcquire(op: string, options: TryAcquireOptions): Promise<H | undefined> {
     const { signal } = options
     throwIfAborted(signal)
     const { path } = this.#subject
@@ -127,52 +163,34 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const contender = this.#contender(wait)
     const { session } = contender
     const { timeout = session.timeout } = options
-    const limits = { signals: [signal], timeout: serverTimeout('tryAcquire', path, timeout) }
+    const limits = { signals: [signal], timeout: serverTimeout(op, path, timeout) }
     wait.begin()
-    const acquiring = withLimit(this.#zk.runtime, limits, async (limit) => {
-      contender.prepare()
-      const former = formerOwnersGone(this.#zk, this.#folders)
-      if (former !== undefined) await limit.during(former)
-      // The list is read before a node is created: if there is a blocker, no node is needed.
-      if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return wait.busy()
-      let held: H | undefined
-      try {
-        const competing = contender.competeOnce()
-        registerOwner(contender, this.#folders)
-        const grant = await limit.during(competing)
-        if (grant !== undefined) {
-          held = this.#hold(contender, grant, await this.#lease(contender, grant, wait, limit), options)
-        }
-      } catch (error) {
-        if (!(error instanceof NodeVanished)) throw error
-      } finally {
-        if (held === undefined) unawaited(contender.leave())
-      }
-      held?.throwIfLost()
-      return held === undefined ? wait.busy() : wait.ended(held)
-    })
     try {
-      return await acquiring
+      return await withLimit(this.#zk.runtime, limits, async (limit) => {
+        contender.prepare()
+        const former = formerOwnersGone(this.#zk, this.#folders)
+        if (former !== undefined) await limit.during(former)
+        // The list is read before a node is created: if there is a blocker, no node is needed.
+        if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return wait.busy()
+        let held: H | undefined
+        try {
+          const competing = contender.competeOnce()
+          registerOwner(contender, this.#folders)
+          const grant = await limit.during(competing)
+          if (grant !== undefined) {
+            held = this.#hold(contender, grant, await this.#lease(contender, grant, wait, limit), options)
+          }
+        } catch (error) {
+          if (!(error instanceof NodeVanished)) throw error
+        } finally {
+          if (held === undefined) unawaited(contender.leave())
+        }
+        held?.throwIfLost()
+        return held === undefined ? wait.busy() : wait.ended(held)
+      })
     } catch (error) {
       throw wait.failed(error, signal)
     }
-  }
-
-  async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
-    checkBody(body)
-    checkCall('run', options, runOptions)
-    const { onLost = 'reject', ...acquiring } = options
-    const held = await this.acquire(acquiring)
-    let result: T
-    try {
-      result = await body(held)
-    } catch (error) {
-      const loss = await held.finish().catch(() => undefined)
-      throw loss !== undefined && onLost === 'reject' && isAbortOf(held.signal, error) ? loss.with(undefined) : error
-    }
-    const loss = await held.finish()
-    if (loss !== undefined && onLost === 'reject') throw loss.with(result)
-    return result
   }
 
   #lease(contender: Competitor, grant: Grant, wait: Wait, limit: Limit): Lease | Promise<Lease> {

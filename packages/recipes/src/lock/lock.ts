@@ -1,12 +1,18 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
-import { checkBody, checkCall, checkRecipe, lockOptions, runOptions } from '../held/checks.ts'
+import type {
+  Acquirable,
+  AcquireOptions,
+  RunOptions,
+  TryAcquireOptions,
+  TryRunOptions,
+  TryRunResult,
+} from '../held/acquirable.ts'
+import { checkBody, checkCall, checkRecipe, lockOptions, runOptions, tryRunOptions } from '../held/checks.ts'
 import { QueueLock, plainHold } from '../held/queue-lock.ts'
 import type { Held } from '../held/held.ts'
 import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { exclusive } from '../queue/roles.ts'
-import { within } from '../kernel/limit.ts'
 import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { Reentrancy } from './reentrancy.ts'
 
@@ -35,7 +41,6 @@ export interface ExclusiveLockOptions extends LockOptions {
 export class Lock implements Acquirable<Held> {
   /** The path passed to the constructor: the parent of the contenders' nodes. */
   readonly path: string
-  readonly #queue: Queue
   readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
@@ -44,7 +49,6 @@ export class Lock implements Acquirable<Held> {
     const { reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.kinds)
     this.path = path
-    this.#queue = queue
     this.#queueLock = QueueLock.of({ queue, role: exclusive }, nodeOptionsOf(others), plainHold)
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
@@ -62,20 +66,33 @@ export class Lock implements Acquirable<Held> {
 
   /** See `Acquirable`. With `reentrant` a `run` inside a run uses the hold of the outer run. */
   async run<T>(body: (held: Held) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
-    checkBody(body)
+    checkBody('run', body)
     checkCall('run', options, runOptions)
-    const reentrancy = this.#reentrancy
-    if (reentrancy === undefined) return await this.#queueLock.run(body, options)
-    if (reentrancy.current === undefined) {
-      return await this.#queueLock.run((held) => reentrancy.inside(held, body), options)
-    }
+    const outermost = this.#outermost(body)
+    if (outermost !== undefined) return await this.#queueLock.run(outermost, options)
     throwIfAborted(options.signal)
-    return await reentrancy.again(body, options)
+    return await this.#reentrancy!.again(body, options)
   }
 
-  /** All contenders, oldest first: the first one holds, the others wait. */
-  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    checkCall('contenders', options)
-    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
+  /** See `Acquirable`. With `reentrant` a `tryRun` inside a run uses the hold of the outer run. */
+  async tryRun<T>(body: (held: Held) => T | Promise<T>, options: TryRunOptions = {}): Promise<TryRunResult<T>> {
+    checkBody('tryRun', body)
+    checkCall('tryRun', options, tryRunOptions)
+    const outermost = this.#outermost(body)
+    if (outermost !== undefined) return await this.#queueLock.tryRun(outermost, options)
+    throwIfAborted(options.signal)
+    return { ran: true, result: await this.#reentrancy!.again(body, options) }
+  }
+
+  /** All contenders, oldest first: the first one holds, the others wait. See `ContenderInfo.isGranted`. */
+  contenders(options?: CallOptions): Promise<ContenderInfo[]> {
+    return this.#queueLock.contenders(options)
+  }
+
+  /** The body for the outermost run; undefined inside a run of this object, which uses the hold of that run. */
+  #outermost<T>(body: (held: Held) => T | Promise<T>): ((held: Held) => T | Promise<T>) | undefined {
+    const reentrancy = this.#reentrancy
+    if (reentrancy === undefined) return body
+    return reentrancy.current === undefined ? (held) => reentrancy.inside(held, body) : undefined
   }
 }

@@ -1,15 +1,21 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
-import { checkCall, checkRecipe, lockOptions } from '../held/checks.ts'
+import type {
+  Acquirable,
+  AcquireOptions,
+  RunOptions,
+  TryAcquireOptions,
+  TryRunOptions,
+  TryRunResult,
+} from '../held/acquirable.ts'
+import { checkRecipe, lockOptions } from '../held/checks.ts'
 import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { checkPaths, type MultiLockPath, pathOf } from './paths.ts'
 import { MultiHeld } from './multi-held.ts'
 import type { Entries } from '../queue/contender.ts'
 import type { Entry } from '../queue/queue-position.ts'
-import { type ContenderInfo, contendersOf, Queue } from '../queue/queue.ts'
+import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { QueueLock } from '../held/queue-lock.ts'
 import { exclusive, reader, type Role, writer } from '../queue/roles.ts'
-import { within } from '../kernel/limit.ts'
 
 const roles = { exclusive, read: reader, write: writer } as const satisfies Record<string, Role>
 
@@ -28,7 +34,6 @@ const roles = { exclusive, read: reader, write: writer } as const satisfies Reco
 export class MultiLock implements Acquirable<MultiHeld> {
   /** The paths passed to the constructor, in their order. */
   readonly paths: readonly string[]
-  readonly #queues: readonly Queue[]
   readonly #queueLock: QueueLock<MultiHeld>
 
   constructor(zk: ZooKeeper, paths: readonly MultiLockPath[], options: LockOptions = {}) {
@@ -40,7 +45,6 @@ export class MultiLock implements Acquirable<MultiHeld> {
     })
     const subject = { zk, path: paths.map(pathOf).join(', '), kind: 'multi' }
     this.paths = paths.map(pathOf)
-    this.#queues = entries.map(({ queue }) => queue)
     this.#queueLock = new QueueLock(
       subject,
       entries as unknown as Entries,
@@ -64,11 +68,13 @@ export class MultiLock implements Acquirable<MultiHeld> {
     return this.#queueLock.run(body, options)
   }
 
+  /** See `Acquirable`. */
+  tryRun<T>(body: (held: MultiHeld) => T | Promise<T>, options?: TryRunOptions): Promise<TryRunResult<T>> {
+    return this.#queueLock.tryRun(body, options)
+  }
+
   /** All contenders of all paths, one path after another, oldest first in each. */
-  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    checkCall('contenders', options)
-    const [{ zk }] = this.#queues as [Queue]
-    const all = { zk, path: this.paths.join(', ') }
-    return await within(all, 'contenders', options, (limited) => contendersOf(this.#queues, limited))
+  contenders(options?: CallOptions): Promise<ContenderInfo[]> {
+    return this.#queueLock.contenders(options)
   }
 }

@@ -9,6 +9,12 @@ export interface Kind {
   readonly marker: string
   /** The kind of the node that may take the place of a contender of this kind: see `successorName`. */
   readonly successor?: Kind
+  /**
+   * Who holds at the head of a line: only the first contender; with it the others of this kind right behind it; or no
+   * contender, because they leave the line with their grant.
+   * @default 'first'
+   */
+  readonly granted?: 'first' | 'all' | 'none'
 }
 
 export interface ContenderName {

@@ -20,6 +20,13 @@ export interface ContenderInfo {
   readonly kind: string
   /** Its place: 0 for the oldest. */
   readonly position: number
+  /**
+   * Whether it holds, as far as the list shows: no contender ahead blocks it. This is not certain. Its lease may not be proven
+   * yet, its session may be over without the servers' knowledge, and if its node is part of a `MultiLock`, it may still wait on
+   * another path (on a path of the same list, that is seen). If false, it was blocked, or not the leader, when the list was read.
+   * undefined for a node of another program that takes a permit of a semaphore: it may still wait for room.
+   */
+  readonly isGranted: boolean | undefined
   /** The data of its node as text: the label of the contender. */
   readonly label: string
   /** The session that its node belongs to. */
@@ -111,10 +118,22 @@ export class Queue {
     isInOrder: boolean,
   ): ContenderInfo[] {
     const present = read.filter((info) => info !== undefined)
-    if (isInOrder) return numbered(present)
+    if (isInOrder) return this.#granted(numbered(present))
     const successors = new Set(names.flatMap((name, index) => (this.isSuccessor(name) ? (read[index] ?? []) : [])))
     const place = (info: ContenderInfo) => (successors.has(info) ? 0n : info.fencingToken)
-    return numbered(present.sort((one, other) => (place(one) < place(other) ? -1 : 1)))
+    return this.#granted(numbered(present.sort((one, other) => (place(one) < place(other) ? -1 : 1))))
+  }
+
+  /** Sets who is granted, as far as this list shows: see `Kind.granted`. */
+  #granted(infos: (ContenderInfo & { isGranted: boolean | undefined })[]): ContenderInfo[] {
+    const ofKinds = new Map(this.#contenderKinds.kinds.map(({ name, granted = 'first' }) => [name, granted]))
+    let isShared = true
+    for (const info of infos) {
+      const granted = ofKinds.get(info.kind)
+      isShared &&= granted === 'all'
+      info.isGranted = granted !== 'none' && (isShared || info.position === 0)
+    }
+    return infos
   }
 
   /** Reports, once, that the counter is used up, if the number of this contender shows it. */
@@ -149,20 +168,29 @@ export async function contendersOf(queues: readonly Queue[], options: CallOption
   const all = lists.flatMap(({ queue, names }) => names.map((name) => ({ queue, name })))
   const read = await callEach(all, ({ queue, name }) => queue.read(name, options))
   let start = 0
-  return lists.flatMap(({ queue, names, isInOrder }) => {
+  const infos = lists.flatMap(({ queue, names, isInOrder }) => {
     const ofQueue = read.slice(start, start + names.length)
     start += names.length
     return queue.inOrder(names, ofQueue, isInOrder)
   })
+  return queues.length === 1 ? infos : grantedInAll(infos)
 }
 
-/** Describes a contender by the data and the Stat of its node. Its position is not known. */
+/** The nodes of a `MultiLock` have one czxid. It holds only if it is granted in all of its queues. */
+function grantedInAll(infos: (ContenderInfo & { isGranted: boolean | undefined })[]): ContenderInfo[] {
+  const waiting = new Set(infos.filter(({ isGranted }) => !isGranted).map(({ fencingToken }) => fencingToken))
+  for (const info of infos) info.isGranted = !waiting.has(info.fencingToken)
+  return infos
+}
+
+/** Describes a contender by the data and the Stat of its node. The list that shows its position, and whether it is granted, is not known. */
 export function contenderInfo(path: string, kind: Kind, node: NodeData): ContenderInfo {
   const { data, stat } = node
   return describedInJson({
     path,
     kind: kind.name,
     position: 0,
+    isGranted: undefined,
     label: utf8.decode(data),
     sessionId: stat.ephemeralOwner,
     since: stat.ctime,

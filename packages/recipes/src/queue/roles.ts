@@ -27,7 +27,7 @@ const last = (ahead: Ahead) => ahead.last(1)
 
 const lock: Kind = { name: 'lock', marker: 'lock-' }
 const latch: Kind = { name: 'latch', marker: 'latch-' }
-const read: Kind = { name: 'read', marker: '__READ__' }
+const read: Kind = { name: 'read', marker: '__READ__', granted: 'all' }
 const write: Kind = { name: 'write', marker: '__WRIT__', successor: read }
 
 export const exclusive: Role = {

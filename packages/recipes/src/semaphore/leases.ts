@@ -81,7 +81,10 @@ export class Leases implements Folder {
     const path = this.pathOf(name)
     const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     const node = await retry(this.zk, reading, options.signal)
-    return node && Object.assign(contenderInfo(path, this.#kind, node), { permit: this.parse(name)?.sequence })
+    if (node === undefined) return undefined
+    const permit = this.parse(name)?.sequence
+    const isGranted = permit === undefined ? undefined : true
+    return Object.assign(contenderInfo(path, this.#kind, node), { isGranted, permit })
   }
 
   /** All, oldest first. */

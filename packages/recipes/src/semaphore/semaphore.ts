@@ -1,6 +1,13 @@
 import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
-import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../held/acquirable.ts'
+import type {
+  Acquirable,
+  AcquireOptions,
+  RunOptions,
+  TryAcquireOptions,
+  TryRunOptions,
+  TryRunResult,
+} from '../held/acquirable.ts'
 import {
   acquireOptions,
   checkBody,
@@ -9,6 +16,7 @@ import {
   lockOptions,
   runOptions,
   tryOptions,
+  tryRunOptions,
 } from '../held/checks.ts'
 import { checkCount, checkPermits } from './checks.ts'
 import type { LockOptions } from '../held/lock-options.ts'
@@ -41,7 +49,7 @@ export interface CountOption {
   count?: number | undefined
 }
 
-const kind: Kind = { ...exclusive.kind, name: 'semaphore' }
+const kind: Kind = { ...exclusive.kind, name: 'semaphore', granted: 'none' }
 /** The queue is a Curator InterProcessMutex: its nodes have the names of a lock's nodes. The first in it reads `leases`. */
 const role: Role = { ...exclusive, kind, kinds: [kind], trustsOwnSession: false }
 
@@ -97,10 +105,21 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
 
   /** See `Acquirable`. It rejects as `acquire` does. */
   async run<T>(body: (held: SemaphoreHeld) => T | Promise<T>, options: RunOptions & CountOption = {}): Promise<T> {
-    checkBody(body)
+    checkBody('run', body)
     checkCall('Semaphore.run', options, ['count', ...runOptions])
     const { count, ...others } = options
     return await this.#lock(count).run(body, others)
+  }
+
+  /** See `Acquirable`. It rejects as `acquire` does. */
+  async tryRun<T>(
+    body: (held: SemaphoreHeld) => T | Promise<T>,
+    options: TryRunOptions & CountOption = {},
+  ): Promise<TryRunResult<T>> {
+    checkBody('tryRun', body)
+    checkCall('Semaphore.tryRun', options, ['count', ...tryRunOptions])
+    const { count, ...others } = options
+    return await this.#lock(count).tryRun(body, others)
   }
 
   /**
@@ -132,10 +151,9 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     return await within(this.#queue, 'holders', options, (limited) => this.#leases.holders(limited))
   }
 
-  /** The waiting contenders, oldest first. */
-  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    checkCall('contenders', options)
-    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
+  /** The waiting contenders, oldest first. A contender leaves this line with its grant: `holders` lists the granted permits. */
+  contenders(options?: CallOptions): Promise<ContenderInfo[]> {
+    return this.#lock().contenders(options)
   }
 
   #lock(count = 1): PermitLock {

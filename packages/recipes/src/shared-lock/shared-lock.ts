@@ -1,12 +1,11 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from '../held/acquirable.ts'
-import { checkCall, checkRecipe, lockOptions } from '../held/checks.ts'
+import { checkRecipe, lockOptions } from '../held/checks.ts'
 import { QueueLock, plainHold } from '../held/queue-lock.ts'
 import type { Held } from '../held/held.ts'
 import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
 import { type ContenderInfo, Queue } from '../queue/queue.ts'
 import { reader, writer } from '../queue/roles.ts'
-import { within } from '../kernel/limit.ts'
 import { WriteHeld } from './write-held.ts'
 
 /**
@@ -26,25 +25,22 @@ import { WriteHeld } from './write-held.ts'
 export class SharedLock {
   /** The path passed to the constructor: the parent of the contenders' nodes. */
   readonly path: string
-  /** The shared side: a reader waits for the writers ahead, not for readers. */
+  /** The shared side: a reader waits for the writers ahead, not for readers. Its `contenders` are those of the whole line. */
   readonly read: Acquirable<Held>
-  /** The exclusive side: a writer waits for all contenders ahead. */
+  /** The exclusive side: a writer waits for all contenders ahead. Its `contenders` are those of the whole line. */
   readonly write: Acquirable<WriteHeld>
-  readonly #queue: Queue
 
   constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
     checkRecipe('SharedLock', zk, path, options, lockOptions)
     this.path = path
     const queue = new Queue(zk, path, reader.kinds)
     const nodeOptions = nodeOptionsOf(options)
-    this.#queue = queue
     this.read = QueueLock.of({ queue, role: reader }, nodeOptions, plainHold)
     this.write = QueueLock.of({ queue, role: writer }, nodeOptions, (_, ...granted) => new WriteHeld(queue, ...granted))
   }
 
   /** All readers and writers that hold or wait, oldest first. */
-  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    checkCall('contenders', options)
-    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
+  contenders(options?: CallOptions): Promise<ContenderInfo[]> {
+    return this.read.contenders(options)
   }
 }

@@ -27,7 +27,7 @@ const notShown = new Set(
     'LogLevel LookupHandler LostErrorCode MakeHostProvider MultiLockPath NewInstance ' +
     'op OPEN_ACL_UNSAFE parseACL parseDetachedSession Perms READ_ACL_UNSAFE RecipeErrorCode RecipeErrorWith RemovableWatches ' +
     'Runtime RuntimeConnection SaslContext SaslExchange SaslMechanism ServerAddress ServiceType ' +
-    'SessionCredentials sleep systemRuntime TlsSource uriOf validatePath WaitTimeoutErrorCode WaitTimeoutErrorWith walk'
+    'SessionCredentials sleep systemRuntime TlsSource TryRunResult uriOf validatePath WaitTimeoutErrorCode WaitTimeoutErrorWith walk'
   ).split(' '),
 )
 

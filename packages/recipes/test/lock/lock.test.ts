@@ -146,6 +146,7 @@ describe('Lock', () => {
         path: paths[position],
         kind: 'lock',
         position,
+        isGranted: position === 0,
         label: `host-${position}`,
         sessionId: session.id,
         since: scene.world.wallNow() - 3_000 + position * 1_000,

@@ -300,6 +300,39 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
   })
 })
 
+describe('Lock.tryRun, re-entrant', () => {
+  test('Lock.tryRun inside a run uses the hold of the outer run', async () => {
+    const scene = new Scene()
+    const lock = await reentrant(scene)
+    const helds: Held[] = []
+    const running = lock.run(async (outer) => {
+      helds.push(outer)
+      return await lock.tryRun((inner) => helds.push(inner))
+    })
+    expect(await scene.done(running)).toEqual({ ran: true, result: 2 })
+    expect(new Set(helds).size).toBe(1)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock.run inside a tryRun uses its hold', async () => {
+    const scene = new Scene()
+    const lock = await reentrant(scene)
+    expect(await scene.done(lock.tryRun(() => lock.run(() => 42)))).toEqual({ ran: true, result: 42 })
+  })
+
+  test('Lock.tryRun inside a run refuses a signal that is aborted, and does not call its body', async () => {
+    const scene = new Scene()
+    const lock = await reentrant(scene)
+    const reason = new Error('changed my mind')
+    let calls = 0
+    const running = await scene.start(
+      lock.run(() => lock.tryRun(() => void calls++, { signal: AbortSignal.abort(reason) })),
+    )
+    expect(running.error).toBe(reason)
+    expect(calls).toBe(0)
+  })
+})
+
 describe('Lock.acquire inside a re-entrant run', () => {
   test('Lock.acquire inside a run rejects with RecipeError at once, and sends nothing', async () => {
     const scene = new Scene()

@@ -152,6 +152,27 @@ describe('MultiLock', () => {
     await scene.done(held.release())
   })
 
+  test('MultiLock.contenders shows that a MultiLock is not granted while it waits on another path', async () => {
+    const { scene, zk, other } = await prepared()
+    const blocking = await scene.done(new Lock(other, B, { label: 'b' }).acquire())
+    const lock = new MultiLock(zk, [A, B], { label: 'both' })
+    const acquiring = await scene.start(lock.acquire())
+    const granted = async () =>
+      (await scene.done(lock.contenders())).map(({ label, position, isGranted }) => [label, position, isGranted])
+    expect(await granted()).toEqual([
+      ['both', 0, false],
+      ['b', 0, true],
+      ['both', 1, false],
+    ])
+    await scene.done(blocking.release())
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(await granted()).toEqual([
+      ['both', 0, true],
+      ['both', 0, true],
+    ])
+    await scene.done(acquiring.value.release())
+  })
+
   test('MultiLock.acquire calls onQueued for each path, and its WaitTimeoutError names what is in the way', async () => {
     const { scene, zk, other } = await prepared()
     const [a, b] = [

@@ -173,10 +173,11 @@ describe('Semaphore seen by others', () => {
       { permit: 1, position: 1, sessionId: clients[1]!.session.id },
     ])
     expect(holders[0]).toMatchObject({ path: all[0]!.value.path, kind: 'semaphore' })
-    expect(JSON.parse(JSON.stringify(holders[1]))).toMatchObject({ permit: 1, position: 1 })
+    expect(JSON.parse(JSON.stringify(holders[1]))).toMatchObject({ permit: 1, position: 1, isGranted: true })
     const contenders = await scene.done(other.contenders())
     expect(contenders.map(({ sessionId }) => sessionId)).toEqual([clients[2]!.session.id, clients[0]!.session.id])
     expect(contenders[1]).toMatchObject({ label: 'host-9', kind: 'semaphore' })
+    expect(contenders.map(({ isGranted }) => isGranted)).toEqual([false, false])
     expect(waiting.status).toBe('pending')
   })
 
@@ -234,7 +235,10 @@ describe('Semaphore beside other programs', () => {
     expect(ahead).toHaveLength(2)
     expect(ahead).toContain(blocker!.path)
     const holders = await scene.done(semaphoreOf(zk).holders())
-    expect(holders.map(({ permit }) => permit)).toEqual([undefined, undefined])
+    expect(holders.map(({ permit, isGranted }) => [permit, isGranted])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ])
   })
 
   test('Semaphore ignores children of locks that are no contenders', async () => {

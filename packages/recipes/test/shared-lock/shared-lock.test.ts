@@ -1,6 +1,6 @@
 // Read/write locks (catalogue R).
 import { describe, expect, test } from 'vitest'
-import { type Held, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { type Held, SharedLock, type WriteHeld, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome, SeededRandom } from '../support/outside.ts'
 import { nothing, Scene, TICK } from '../support/scene.ts'
 
@@ -209,6 +209,36 @@ describe('SharedLock', () => {
       ['read', 0],
       ['write', 1],
       ['read', 2],
+    ])
+  })
+
+  test.each(['read', 'write'] as const)(
+    'SharedLock.%s.contenders lists the whole line, and who is granted',
+    async (mode) => {
+      const scene = new Scene()
+      const asked = await queue(scene, 'read', 'read', 'write', 'read', 'write')
+      const shared = new SharedLock(asked[0]!.zk, PATH)
+      const contenders = () => scene.done(shared[mode].contenders())
+      const granted = async () =>
+        (await contenders()).map(({ kind, isGranted }) => (isGranted ? kind.toUpperCase() : kind))
+      expect(await granted()).toEqual(['READ', 'READ', 'write', 'read', 'write'])
+      expect(asked.map(({ acquiring }) => acquiring.status === 'fulfilled')).toEqual(
+        (await contenders()).map(({ isGranted }) => isGranted),
+      )
+      for (const { acquiring } of asked.slice(0, 2)) await scene.done(acquiring.value.release())
+      expect(await granted()).toEqual(['WRITE', 'read', 'write'])
+    },
+  )
+
+  test('SharedLock.contenders shows that a downgraded writer still holds, and the readers behind it', async () => {
+    const scene = new Scene()
+    const asked = await queue(scene, 'write', 'read', 'write')
+    await scene.done((asked[0]!.acquiring.value as WriteHeld).downgrade())
+    const contenders = await scene.done(new SharedLock(asked[0]!.zk, PATH).contenders())
+    expect(contenders.map(({ kind, isGranted }) => [kind, isGranted])).toEqual([
+      ['read', true],
+      ['read', true],
+      ['write', false],
     ])
   })
 

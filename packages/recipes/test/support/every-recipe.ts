@@ -224,10 +224,12 @@ const named = {
   'Lock.acquire': (zk, options) => new Lock(zk, PATH).acquire(options),
   'Lock.tryAcquire': (zk, options) => new Lock(zk, PATH).tryAcquire(options),
   'Lock.run': (zk, options) => new Lock(zk, PATH).run(() => {}, options),
+  'Lock.tryRun': (zk, options) => new Lock(zk, PATH).tryRun(() => {}, options),
   'Lock.contenders': (zk, options) => new Lock(zk, PATH).contenders(options),
   'SharedLock.read.acquire': (zk, options) => new SharedLock(zk, PATH).read.acquire(options),
   'SharedLock.read.tryAcquire': (zk, options) => new SharedLock(zk, PATH).read.tryAcquire(options),
   'SharedLock.read.run': (zk, options) => new SharedLock(zk, PATH).read.run(() => {}, options),
+  'SharedLock.read.contenders': (zk, options) => new SharedLock(zk, PATH).read.contenders(options),
   'SharedLock.write.acquire': (zk, options) => new SharedLock(zk, PATH).write.acquire(options),
   'SharedLock.write.tryAcquire': (zk, options) => new SharedLock(zk, PATH).write.tryAcquire(options),
   'SharedLock.contenders': (zk, options) => new SharedLock(zk, PATH).contenders(options),
@@ -271,8 +273,10 @@ export const creators = [
 /** Calls that wait for servers, and for no other program. */
 export const looking = [
   'Lock.tryAcquire',
+  'Lock.tryRun',
   'Lock.contenders',
   'SharedLock.read.tryAcquire',
+  'SharedLock.read.contenders',
   'SharedLock.write.tryAcquire',
   'SharedLock.contenders',
   'LeaderElection.leader',
