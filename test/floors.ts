@@ -23,6 +23,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['queue'],
     ['held'],
     [OTHERS],
-    ['discovery', 'double-barrier'],
+    ['discovery', 'double-barrier', 'once'],
   ],
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => ensemble.close())
 
 async function client(): Promise<ZooKeeper> {
-  const zk = await connect(ensemble.connectString, { name: 'app' })
+  const zk = await connect(ensemble.connectString, { advanced: { name: 'app' } })
   onTestFinished(() => zk.close())
   return zk
 }

@@ -18,7 +18,7 @@ registerInstrumentations({
   instrumentations: [new ZooKeeperInstrumentation({ pathPrefixes: ['/locks'] })], // before the first connect
 })
 
-const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { name: 'billing' })
+const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { advanced: { name: 'billing' } })
 try {
   await new Lock(zk, '/locks/report').run(async () => {
     await zk.create('/reports', '', { parents: true })

@@ -18,6 +18,7 @@ const rounds = {
 
 const advanced = [
   'hostProvider',
+  'name',
   'localExpiry',
   'maxRequestSize',
   'maxResponseSize',

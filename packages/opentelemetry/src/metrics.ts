@@ -1,7 +1,7 @@
 // The metrics. Counters begin with 0 when a client is made, because a series that begins with its first event hides that event.
 import type { Attributes, BatchObservableResult, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
 import type { ClientMessages, KeeperErrorCode, RequestMessage } from '@zk/client'
-import type { AcquireMessage, LossReason, RecipeMessages } from '@zk/recipes'
+import type { AcquireMessage, LostErrorCode, RecipeMessages } from '@zk/recipes'
 import { callLabels, failureOf, lockLabels } from './attributes.ts'
 import type { PathLabels } from './path-labels.ts'
 
@@ -30,7 +30,7 @@ const losses = [
   'Disconnected',
   'Closed',
   'Refused',
-] as const satisfies LossReason[]
+] as const satisfies LostErrorCode[]
 
 const kinds = ['lock', 'read', 'write', 'multi', 'semaphore', 'latch']
 

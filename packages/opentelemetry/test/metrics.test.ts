@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { connect } from '@zk/client'
-import { Lock, LockTimeoutError, MultiLock, SharedLock } from '@zk/recipes'
+import { Lock, WaitTimeoutError, MultiLock, SharedLock } from '@zk/recipes'
 import { describe, expect, test } from 'vitest'
 import { clientOf, ensembleOf, Observed, queued } from './support.ts'
 
@@ -11,7 +11,7 @@ describe('From the call of connect on', () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
     ensemble.members[0]!.freeze()
-    const connecting = connect(ensemble.connectString, { name: 'app' })
+    const connecting = connect(ensemble.connectString, { advanced: { name: 'app' } })
     expect(await observed.value('zk.connected', app)).toBe(0)
     ensemble.members[0]!.thaw()
     const zk = await connecting
@@ -53,7 +53,7 @@ describe('Clients', () => {
   test('have a series each, by their names; a name is the connect string unless one is given', async () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
-    await clientOf(ensemble, { name: 'one' })
+    await clientOf(ensemble, { advanced: { name: 'one' } })
     await clientOf(ensemble, { name: undefined })
     const connected = (await observed.series()).filter(({ name }) => name === 'zk.connected')
     expect(connected.map(({ attributes, value }) => [attributes, value])).toEqual([
@@ -132,7 +132,7 @@ describe('Calls', () => {
   test('in flight and waiting are counted while they are', async () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
-    const zk = await clientOf(ensemble, { maxInFlight: 1 })
+    const zk = await clientOf(ensemble, { advanced: { maxInFlight: 1 } })
     ensemble.members[0]!.freeze()
     const calls = [zk.exists('/a'), zk.exists('/b'), zk.exists('/c')]
     await expect.poll(() => observed.value('zk.requests.in_flight', app)).toBe(1)
@@ -170,7 +170,7 @@ describe('Locks', () => {
     const zk = await clientOf(await ensembleOf())
     const first = await new Lock(zk, '/locks/report').acquire()
     expect(await new Lock(zk, '/locks/report').tryAcquire()).toBeUndefined()
-    await expect(new Lock(zk, '/locks/report').acquire({ timeout: 20 })).rejects.toThrow(LockTimeoutError)
+    await expect(new Lock(zk, '/locks/report').acquire({ timeout: 20 })).rejects.toThrow(WaitTimeoutError)
     await first.release()
     const outcome = (name: string) => observed.value('zk.lock.wait.duration', { ...lock, 'zk.lock.outcome': name })
     expect([await outcome('granted'), await outcome('busy'), await outcome('timeout')]).toEqual([1, 1, 1])

@@ -1,7 +1,7 @@
 // The tables of README.md are those of the real SDK. `UPDATE_TABLES=1` writes them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { SpanKind } from '@opentelemetry/api'
-import { Lock, LockTimeoutError, op } from '@zk/recipes'
+import { Lock, WaitTimeoutError, op } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { clientOf, ensembleOf, lostWrite, Observed, queued, type Series } from './support.ts'
 
@@ -42,7 +42,7 @@ async function everything(): Promise<Observed> {
   await observed.series()
   aborting.abort(new Error('enough'))
   await expect(acquiring).rejects.toThrow('enough')
-  await expect(lock.acquire({ timeout: 10 })).rejects.toThrow(LockTimeoutError)
+  await expect(lock.acquire({ timeout: 10 })).rejects.toThrow(WaitTimeoutError)
   await lostWrite(zk, ensemble, '/locks/report/x')
   await expect.poll(() => zk.state.name).toBe('connected')
   ensemble.sessions.expire(zk.session.id)

@@ -1,6 +1,6 @@
 import { context, type HrTime, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { LeaderElection, Lock, LockTimeoutError, op, Semaphore, SharedLock, MultiLock } from '@zk/recipes'
+import { LeaderElection, Lock, WaitTimeoutError, op, Semaphore, SharedLock, MultiLock } from '@zk/recipes'
 import { describe, expect, test } from 'vitest'
 import { clientOf, ensembleOf, lostWrite, Observed, queued, seconds } from './support.ts'
 
@@ -100,7 +100,7 @@ describe('The spans of a lock', () => {
   test('are one of the wait and one of the hold, which links to it, both children of the context of the call', async () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
-    const [zk, other] = [await clientOf(ensemble), await clientOf(ensemble, { name: 'other' })]
+    const [zk, other] = [await clientOf(ensemble), await clientOf(ensemble, { advanced: { name: 'other' } })]
     const first = await new Lock(other, '/locks/report').acquire()
     const root = observed.tracer.startSpan('job')
     const inRoot = trace.setSpan(context.active(), root)
@@ -141,11 +141,11 @@ describe('The spans of a lock', () => {
   test('say whether a wait has timed out, was aborted, or found the lock taken', async () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
-    const [zk, other] = [await clientOf(ensemble), await clientOf(ensemble, { name: 'other' })]
+    const [zk, other] = [await clientOf(ensemble), await clientOf(ensemble, { advanced: { name: 'other' } })]
     const first = await new Lock(other, '/locks/report').acquire()
     const lock = new Lock(zk, '/locks/report')
     expect(await lock.tryAcquire()).toBeUndefined()
-    await expect(lock.acquire({ timeout: 30 })).rejects.toThrow(LockTimeoutError)
+    await expect(lock.acquire({ timeout: 30 })).rejects.toThrow(WaitTimeoutError)
     const aborting = new AbortController()
     const aborted = lock.acquire({ signal: aborting.signal })
     aborting.abort(new Error('enough'))

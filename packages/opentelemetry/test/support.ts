@@ -110,7 +110,7 @@ export async function ensembleOf(tickTime = 100): Promise<TestEnsemble> {
 
 /** A client that is closed with the test. */
 export async function clientOf(ensemble: TestEnsemble, options: ConnectOptions = {}): Promise<ZooKeeper> {
-  const zk = await connect(ensemble.connectString, { name: 'app', ...options })
+  const zk = await connect(ensemble.connectString, { ...options, advanced: { name: 'app', ...options.advanced } })
   onTestFinished(() => zk.close())
   return zk
 }

@@ -15,6 +15,8 @@ export {
   type DoubleBarrierOptions,
   type EnterOptions,
 } from './double-barrier/double-barrier.ts'
+export { once, type OnceOptions, type OnceResult } from './once/once.ts'
+export type { OnceRun } from './once/record.ts'
 export type { AcquireMessage, RecipeMessages } from './queue/diagnostics.ts'
 export { LostError, type LostErrorCode } from './errors/lost-error.ts'
 export { RecipeError, type RecipeErrorCode, type RecipeErrorWith } from './errors/recipe-error.ts'

@@ -192,7 +192,7 @@ describe('zk:client', () => {
   ])('the option name %s names the client %s in every message', async (name, client) => {
     const messages = recorded('zk:client', 'zk:connection', 'zk:session', 'tracing:zk:request:start')
     const world = new VirtualWorld()
-    const { zk } = await connected(world, { name })
+    const { zk } = await connected(world, { advanced: { name } })
     void outcome(zk.withChroot('/app').exists('/a'))
     expect(new Set(messages.map((each) => each.name)).size).toBe(4)
     expect(new Set(messages.map(({ message }) => message['client']))).toEqual(new Set([client]))

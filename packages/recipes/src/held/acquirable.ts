@@ -18,8 +18,8 @@ export interface AcquireOptions extends HoldListeners {
   onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
-/** What `run` and `tryRun` do when the lock is lost. */
-interface LossOption {
+/** How long `run` waits, and what it does when the lock is lost. */
+export interface RunOptions extends AcquireOptions {
   /**
    * What the call does if the lock was lost before `body` settled. `reject`: it rejects with a `LostError`, whose `result` is
    * the value with which the body resolved. `ignore`: it resolves with this value. Use `ignore` only if the resource checks
@@ -28,9 +28,6 @@ interface LossOption {
    */
   onLost?: 'reject' | 'ignore' | undefined
 }
-
-/** How long `run` waits, and what it does when the lock is lost. */
-export interface RunOptions extends AcquireOptions, LossOption {}
 
 /** The options of a call that waits for servers, but for no other contender. */
 export interface TryAcquireOptions extends HoldListeners {
@@ -44,7 +41,7 @@ export interface TryAcquireOptions extends HoldListeners {
 }
 
 /** How long `tryRun` waits for servers, and what it does when the lock is lost. */
-export interface TryRunOptions extends TryAcquireOptions, LossOption {}
+export interface TryRunOptions extends TryAcquireOptions, Pick<RunOptions, 'onLost'> {}
 
 /** The outcome of `tryRun`: whether the body ran, and its result. */
 export type TryRunResult<T> = { readonly ran: true; readonly result: T } | { readonly ran: false }

@@ -5,8 +5,8 @@ import {
   type HeldWhile,
   KeeperError,
   Lock,
-  type LockLostError,
-  type LossReason,
+  type LostError,
+  type LostErrorCode,
   Semaphore,
   type TryRunOptions,
   type ZooKeeper,
@@ -17,8 +17,8 @@ import { nothing, Scene } from '../support/scene.ts'
 
 /** A body that goes on until its lock is lost, and resolves with why. */
 const untilLost = ({ signal }: Held) =>
-  new Promise<LossReason>((resolve) => {
-    signal.addEventListener('abort', () => resolve((signal.reason as LockLostError).reason), { once: true })
+  new Promise<LostErrorCode>((resolve) => {
+    signal.addEventListener('abort', () => resolve((signal.reason as LostError).code), { once: true })
   })
 
 describe.each(acquirables)('$name.tryRun', ({ name, make, block }) => {
@@ -31,7 +31,7 @@ describe.each(acquirables)('$name.tryRun', ({ name, make, block }) => {
       return each.isHeld()
     })
     expect(await scene.done(running)).toEqual({ ran: true, result: true })
-    expect(held!.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(held!.signal.reason).toMatchObject({ code: 'Released' })
     expect(scene.leftovers()).toEqual(nothing)
   })
 
@@ -76,7 +76,7 @@ describe('Lock.tryRun', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test.each<[HeldWhile, LossReason, number]>([
+  test.each<[HeldWhile, LostErrorCode, number]>([
     ['confirmed', 'LeaseLost', 60_000],
     ['connected', 'Disconnected', 0],
   ])(
@@ -93,7 +93,7 @@ describe('Lock.tryRun', () => {
         scene.accept()
         await scene.world.advance(20_000)
         if (onLost === 'ignore') expect(running.value).toEqual({ ran: true, result: reason })
-        else expect(running.error).toMatchObject({ name: 'LockLostError', reason, result: reason })
+        else expect(running.error).toMatchObject({ name: 'LostError', code: reason, result: reason })
         expect(scene.leftovers()).toEqual(nothing)
       }
     },
