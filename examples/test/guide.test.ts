@@ -32,7 +32,7 @@ import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/e
 import { connectAtLast } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
-import { followSettings, importTogether, lead, takeTicket, writeInParts } from '../src/guide/recipes.ts'
+import { followSettings, importTogether, lead, sendReport, takeTicket, writeInParts } from '../src/guide/recipes.ts'
 import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
@@ -171,6 +171,15 @@ describe('The guide', () => {
     const taken = await Promise.all([takeTicket(tickets), takeTicket(tickets), takeTicket(tickets)])
     expect(taken).toEqual([3n, 2n, 1n])
     await expect(takeTicket(tickets)).rejects.toThrow('sold out')
+  })
+
+  test('sends the report of a date once', async () => {
+    const sent: string[] = []
+    const send = (date: string) => sendReport(zk, date, async () => void sent.push(date))
+    expect(await send('2026-11-27')).toBe('sent')
+    expect(await send('2026-11-27')).toBe('sent by host-1')
+    expect(await send('2026-11-28')).toBe('sent')
+    expect(sent).toEqual(['2026-11-27', '2026-11-28'])
   })
 
   test('follows settings until its signal aborts', async () => {

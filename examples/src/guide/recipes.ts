@@ -10,6 +10,7 @@ import {
   Mirror,
   type MultiHeld,
   MultiLock,
+  once,
   type Semaphore,
   ServiceDiscovery,
   uriOf,
@@ -23,6 +24,7 @@ export {
   importTogether,
   joinWorkers,
   lead,
+  sendReport,
   serveOrders,
   takeTicket,
   transfer,
@@ -52,6 +54,15 @@ async function lead(election: LeaderElection, work: (held: Held) => Promise<void
       console.warn('the term was lost', error)
     }
   } // the end of the body resigns, and the process campaigns again
+}
+// #endregion
+
+// #region once
+/** Each host calls this, with the date for which the report is due. One of them sends it. */
+async function sendReport(zk: ZooKeeper, date: string, send: (held: Held) => Promise<void>): Promise<string> {
+  const call = await once(zk, '/jobs/report', { slot: date, label: 'host-1' }, send)
+  if (call.ran) return 'sent'
+  return call.why === 'done' ? `sent by ${call.run.label}` : `${call.blocker?.label} is at it`
 }
 // #endregion
 

@@ -83,7 +83,11 @@ function rowsBelow(head: string): { readonly names: string[]; readonly of: strin
     })
 }
 
-const rowsOfMirror = rowsBelow('option').flatMap(({ names }) => names)
+/** Options of recipes that do not queue. */
+const rowsOf: Readonly<Record<string, string[]>> = {
+  Mirror: rowsBelow('option').flatMap(({ names }) => names),
+  once: rowsBelow('option of `once`').flatMap(({ names }) => names),
+}
 
 test.each(Object.entries(everyRecipe))(
   'README lists the options with which a %s can be made',
@@ -91,8 +95,8 @@ test.each(Object.entries(everyRecipe))(
     const of = rowsBelow('option of the constructor')
       .filter((row) => queued.includes(name) && (row.of.length === 0 || row.of.includes(name)))
       .flatMap(({ names }) => names)
-    const inTables = name === 'Mirror' ? rowsOfMirror : of
-    const call = new RegExp(`^\\| \`(?:new )?${name}(?:\\.open)?\\(zk, paths?, \\{ ([^}]*) \\}\\)\``, 'm')
+    const inTables = rowsOf[name] ?? of
+    const call = new RegExp(`^\\| \`(?:new )?${name}(?:\\.open)?\\(zk, paths?, \\{ ([^}]*) \\}(?:, body)?\\)\``, 'm')
     const shown = call.exec(readme)![1]!.split(', ')
     const isWhole = !shown.includes('…')
     const listed = new Set([...shown.filter((option) => option !== '…'), ...inTables])

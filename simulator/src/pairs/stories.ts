@@ -11,6 +11,7 @@ import {
   Lock,
   Mirror,
   MultiLock,
+  once,
   type QueuePlace,
   Semaphore,
   SharedLock,
@@ -23,6 +24,10 @@ const PATH = '/story'
 
 const childrenOf = ({ model }: StoryWorld, path: string) =>
   (model.nodes.get(path)?.children ?? []).map((name) => `${path}/${name}`)
+
+/** The record of `once`. */
+const RECORD = `${PATH}/done`
+const contendersOf = (world: StoryWorld) => childrenOf(world, PATH).filter((path) => path !== RECORD)
 
 /** A recipe that acquires, holds for a while and releases. */
 function holding(
@@ -138,6 +143,27 @@ export const stories: readonly Story[] = [
       if (one !== undefined && one === other) world.wrong.push('two changes have one result')
     },
     left: (world) => childrenOf(world, PATH),
+  },
+  {
+    name: 'once',
+    node: (world) => contendersOf(world)[0],
+    async tell(world, zk) {
+      let runs = 0
+      let isOpen = false
+      const body = async () => {
+        runs++
+        await Promise.race([world.released, world.pause(T / 2)])
+      }
+      const call = await world.attempt(once(zk, PATH, { slot: 'a', ...world.limits }, body), (error) => {
+        isOpen = KeeperError.is(error) && error.outcomeUnknown
+      })
+      const isRecorded = world.model.nodes.get(RECORD) !== undefined
+      if (call?.ran === true && !isRecorded) world.wrong.push('once says that it ran, and nothing is recorded')
+      if (call === undefined && isRecorded && !isOpen) world.wrong.push('once rejected, and its run is recorded')
+      if (runs > 1) world.wrong.push('once ran its body twice')
+    },
+    errors: ['LockLostError', 'LockTimeoutError'],
+    left: contendersOf,
   },
   {
     name: 'Group',

@@ -299,6 +299,48 @@ export const plantedBugs: readonly PlantedBug[] = [
     within: 500,
     recipe: 'Mirror',
   },
+  // --- once
+  {
+    name: 'a period counts as done only if a later one is',
+    replace: 'startOf(run.at, period.every) >= startOf(at, period.every)',
+    with: 'startOf(run.at, period.every) > startOf(at, period.every)',
+    finds: 'O1',
+    within: 20,
+    recipe: 'Once',
+  },
+  {
+    name: 'a run is recorded without the check of its hold',
+    replace: 'await this.#held.multi([this.#record',
+    with: 'await this.#zk.multi([this.#record',
+    finds: 'O2',
+    within: 20,
+    recipe: 'Once',
+  },
+  {
+    name: 'a record that was not answered counts as written',
+    replace: 'if (KeeperError.is(error) && error.outcomeUnknown) this.#unanswered = error',
+    with: 'if (KeeperError.is(error) && error.outcomeUnknown) return',
+    finds: 'O3',
+    within: 100,
+    recipe: 'Once',
+    faults: ['loseRequest'],
+  },
+  {
+    name: 'the record is read before the wait only',
+    replace: 'if (last !== undefined && isDone(period, last, at))',
+    with: 'if (last !== undefined && at === 0 && isDone(period, last, at))',
+    finds: 'O4',
+    within: 20,
+    recipe: 'Once',
+  },
+  {
+    name: 'a call that finds another one ahead fails',
+    replace: 'if (!LockTimeoutError.is(error) || error.ahead.length === 0) throw error',
+    with: 'if (!LockTimeoutError.is(error) || error.ahead.length >= 0) throw error',
+    finds: 'O5',
+    within: 20,
+    recipe: 'Once',
+  },
   // --- the promises of the client
   {
     name: 'what was not sent goes ahead of what is repeated',

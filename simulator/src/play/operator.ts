@@ -2,6 +2,9 @@ import type { EnsembleModel } from '@zk/testing'
 import type { Recorder } from '../history/recorder.ts'
 import { CONFIG, PATH } from './paths.ts'
 
+/** Children that are no contenders: the mark of a double barrier, and the record of a job. */
+const stays = ['ready', 'done']
+
 /** A client with all rights, which knows nothing of locks. It ignores refusals. */
 export class Operator {
   readonly #model: EnsembleModel
@@ -75,7 +78,7 @@ export class Operator {
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
     return this.#folders.flatMap((folder) => {
-      const names = (this.#model.nodes.get(folder)?.children ?? []).filter((name) => name !== 'ready')
+      const names = (this.#model.nodes.get(folder)?.children ?? []).filter((name) => !stays.includes(name))
       const counter = (name: string) => Number(name.slice(-10)) || 0
       return [...names].sort((one, other) => counter(one) - counter(other)).map((name) => `${folder}/${name}`)
     })

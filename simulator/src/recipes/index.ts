@@ -8,6 +8,7 @@ import { leaderElection } from './leader-election.ts'
 import { lock } from './lock.ts'
 import { mirror } from './mirror.ts'
 import { multiLock } from './multi-lock.ts'
+import { onceCalls } from './once.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
 import type { Workload } from './workload.ts'
@@ -25,6 +26,7 @@ export const workloads = {
   DoubleBarrier: doubleBarrier,
   Group: group,
   Mirror: mirror,
+  Once: onceCalls,
 }
 
 export type WorkloadName = keyof typeof workloads

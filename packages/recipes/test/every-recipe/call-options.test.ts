@@ -45,6 +45,7 @@ const known: Partial<Record<CallName, string>> = {
   'Lock.contenders': looking,
   'SharedLock.read.contenders': looking,
   'SharedLock.contenders': looking,
+  once: `${node}, slot, every, timeout, signal`,
   'LeaderElection.campaign': `timeout, ${waiting}`,
   'LeaderElection.terms': waiting,
   'LeaderElection.leader': looking,

@@ -175,6 +175,9 @@ describe('Everything public', () => {
       MirroredStat: mirror.get('/a')!.stat,
       RequestMessage: request,
     })
+    const ran = await done(recipes.once(zk, '/once', { slot: 'a' }, () => 1))
+    const skipped = await done(recipes.once(zk, '/once', { slot: 'a' }, () => 1))
+    Object.assign(shown, { OnceResult: [ran, skipped], OnceRun: 'run' in ran ? ran.run : undefined })
     // What is not yet shown in a state that says more.
     for (const [name, { make }] of Object.entries(everyRecipe))
       shown[name] ??= await done(Promise.resolve(make(recipes, zk)))

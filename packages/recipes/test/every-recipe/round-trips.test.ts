@@ -13,6 +13,7 @@ import {
   Lock,
   Mirror,
   MultiLock,
+  once,
   Semaphore,
   SharedLock,
   type ZooKeeper,
@@ -32,6 +33,8 @@ const documented = new Map(
 
 const PATH = '/app/a'
 const OTHER_PATH = '/app/b'
+/** The record of a job. */
+const LAST = '{"version":1,"slot":"last","at":"2026-11-27T01:00:00.000Z","label":"","fencingToken":"0x1"}'
 /** Longer than a counter keeps its writer node, and shorter than a lease needs a sync. In ms. */
 const PAUSE = 2_000
 /** After this time no known touch leaves enough of a lease. In ms. */
@@ -63,6 +66,9 @@ const calls: Readonly<Record<string, Call>> = {
     const member = await new Group(zk, PATH).join()
     return () => member.release()
   },
+  '`once` with a new `slot`': async (zk) => void (await once(zk, PATH, { slot: String(zk.runtime.now()) }, () => {})),
+  '`once` with the last `slot`': async (zk) => void (await once(zk, OTHER_PATH, { slot: 'last' }, () => {})),
+  '`once` with `every` that runs': async (zk) => void (await once(zk, PATH, { every: 1 }, () => {})),
   '`Counter.add`': async (zk) => void (await new Counter(zk, PATH).add(1n)),
   '`Barrier.set`': async (zk) => {
     const barrier = new Barrier(zk, PATH)
@@ -79,6 +85,8 @@ const calls: Readonly<Record<string, Call>> = {
 test.each(Object.entries(calls))('%s costs what README.md says', async (name, call) => {
   const scene = new Scene()
   scene.ensemble.nodes.create('/app')
+  scene.ensemble.nodes.create(OTHER_PATH)
+  scene.ensemble.nodes.create(`${OTHER_PATH}/done`, { data: LAST })
   const zk = await scene.client()
   const cost = async (calling: Promise<unknown>) => {
     const since = scene.since()

@@ -20,6 +20,7 @@ import {
   Lock,
   Mirror,
   MultiLock,
+  once,
   Semaphore,
   ServiceDiscovery,
   SharedLock,
@@ -117,7 +118,7 @@ export interface Recipe {
   readonly use: (recipes: Recipes, zk: ZooKeeper) => Promise<boolean>
 }
 
-/** Every recipe, by the name of its class. */
+/** Every recipe, by the name of its class or function. */
 export const everyRecipe: Readonly<Record<string, Recipe>> = {
   Lock: {
     make: ({ Lock }, zk, options) => new Lock(zk, PATH, options),
@@ -176,6 +177,14 @@ export const everyRecipe: Readonly<Record<string, Recipe>> = {
       const { text } = mirror.get('/mirrored')!
       await mirror.close()
       return text === '2'
+    },
+  },
+  once: {
+    make: ({ once }, zk, options) => once(zk, PATH, { slot: 'a', ...options }, () => {}),
+    use: async ({ once }, zk) => {
+      const first = await once(zk, PATH, { slot: 'b' }, () => 3)
+      const { ran } = await once(zk, PATH, { slot: 'b' }, () => 4)
+      return first.ran && first.result === 3 && !ran
     },
   },
   Counter: {
@@ -251,6 +260,7 @@ const named = {
   'Mirror.open': (zk, options) => new Mirror(zk, PATH).open(options),
   'Counter.add': (zk, options) => new Counter(zk, PATH).add(1n, options),
   'Counter.update': (zk, options) => new Counter(zk, PATH).update((value) => value + 1n, options),
+  once: (zk, options) => once(zk, PATH, { slot: 'a', ...options }, () => {}),
   'Barrier.set': (zk, options) => new Barrier(zk, PATH).set(options),
   'Barrier.remove': (zk, options) => new Barrier(zk, PATH).remove(options),
   'Barrier.wait': (zk, options) => new Barrier(zk, PATH).wait(options),
