@@ -8,6 +8,7 @@ import { doubleBarrier } from '../src/chaos/recipes/double-barrier.ts'
 import { group } from '../src/chaos/recipes/group.ts'
 import { lock } from '../src/chaos/recipes/lock.ts'
 import { mirror } from '../src/chaos/recipes/mirror.ts'
+import { onceRecipe } from '../src/chaos/recipes/once.ts'
 import { semaphore } from '../src/chaos/recipes/semaphore.ts'
 import { isAtRest, type TrueNode, type TrueTree, type Written, wronglyShown } from '../src/chaos/true-tree.ts'
 import { type Note, ToldTree } from '../src/history/index.ts'
@@ -64,6 +65,18 @@ describe('Chaos', () => {
       expect(judge(semaphore, [...four, ...resize(4, 1, 2), ...resize(3, 3, 27)]).violations).toEqual([])
       expect(judge(semaphore, [...four, ...resize(4, 31, 32)]).violations).toHaveLength(1)
     })
+  })
+
+  test('finds a period of once that ran twice, out of order, or never', () => {
+    const run = (contender: string, slot: string, token: number): NotesOf<typeof onceRecipe>[] => [
+      { contender, what: 'began', slot, at: token },
+      { contender, what: 'ran', slot, token: String(token), at: token + 1 },
+    ]
+    const found = (...notes: NotesOf<typeof onceRecipe>[]) => judge(onceRecipe, notes).violations
+    expect(found(...run('a', '1', 10), ...run('b', '2', 20))).toEqual([])
+    expect(found(...run('a', '1', 10), ...run('b', '1', 20))).toEqual(['b and a both ran 1'])
+    expect(found(...run('a', '2', 10), ...run('b', '1', 20))).toEqual(['1 was recorded after 2'])
+    expect(found({ contender: 'a', what: 'done', slot: '1', token: '5', at: 10 })).toHaveLength(1)
   })
 
   describe('of a counter', () => {

@@ -29,6 +29,7 @@ interface CommittedRecord extends Record {
   readonly committedAt: number
   /** When it was replaced or deleted. */
   until: number
+  isDeleted: boolean
   /** The paths that the same transaction has checked. */
   readonly checked: readonly string[]
   /** The record that it replaced; undefined if there was none. */
@@ -68,7 +69,7 @@ export const recordsAreProven: Check = (played) => {
 
 /**
  * O3: a call that says that it ran is recorded; one that says `done` has seen that record; one that says `running` was not alone. A
- * call that rejected is not recorded, unless its error leaves that open.
+ * call that rejected is not recorded, unless its error leaves that open, or an operator has deleted the record before it rejected.
  */
 export const resultsAreRecorded: Check = (played) => {
   const records = recordsOf(played)
@@ -79,7 +80,9 @@ export const resultsAreRecorded: Check = (played) => {
     const own = records.find(({ label }) => label === about)
     if (outcome.how !== 'resolved') {
       const isOpen = outcome.how === 'rejected' && outcome.outcomeUnknown
-      return own === undefined || isOpen ? [] : wrong('is recorded, and failed')
+      // Then the record is gone by now, and nobody can see that there was one.
+      const isGone = own?.isDeleted === true && own.until <= passed.at + COMMIT_ROUNDING
+      return own === undefined || isOpen || isGone ? [] : wrong('is recorded, and failed')
     }
     const [what, token] = outcome.value.split(' ')
     if (what === 'ran') return String(own?.token) === token ? [] : wrong('says that it ran, and is not recorded')
@@ -158,13 +161,23 @@ function recordsOf({ committed }: Played): CommittedRecord[] {
       if (!('path' in part) || part.path !== RECORD) continue
       if (part.type === 'delete' && present !== undefined) {
         present.until = committedAt
+        present.isDeleted = true
         present = undefined
       }
       if (part.type !== 'create' && part.type !== 'setData') continue
       const record = JSON.parse(new TextDecoder().decode(part.data ?? new Uint8Array())) as Record
       const token = BigInt(record.fencingToken)
       if (present !== undefined) present.until = committedAt
-      present = { ...record, token, zxid: header.zxid, committedAt, until: Infinity, checked, before: present }
+      present = {
+        ...record,
+        token,
+        zxid: header.zxid,
+        committedAt,
+        until: Infinity,
+        isDeleted: false,
+        checked,
+        before: present,
+      }
       records.push(present)
     }
   }

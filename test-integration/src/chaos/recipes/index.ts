@@ -8,6 +8,7 @@ import { group } from './group.ts'
 import { lock } from './lock.ts'
 import { mirror } from './mirror.ts'
 import { multiLock } from './multi-lock.ts'
+import { onceRecipe } from './once.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
 
@@ -17,6 +18,7 @@ export const RECIPES = [
   election,
   semaphore,
   multiLock,
+  onceRecipe,
   counter,
   group,
   mirror,
