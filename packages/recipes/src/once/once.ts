@@ -25,7 +25,7 @@ export type OnceOptions = LockOptions & {
   /**
    * The longest wait in ms for a run of another host, counted from the call. If that run is recorded meanwhile, the call resolves
    * with `why: 'done'`; if its host dies, this call runs. With 0 it waits for no other host, but up to the session timeout for
-   * servers: most jobs have nothing to do while another host is at it.
+   * servers: most jobs have nothing to do while another host runs.
    * @default 0
    */
   timeout?: number | undefined
@@ -59,10 +59,10 @@ export type OnceResult<T> =
  *
  *     await once(zk, '/jobs/report', { slot: '2026-11-27' }, async (held) => { … })
  *
- * Guaranteed, whatever happens to hosts, clocks and networks: no two runs of a period are both recorded; after a run is recorded,
- * no body of its period begins; and a run whose hold was lost is not recorded. Not guaranteed: that a body which has lost its hold
- * has stopped when another host begins. It must obey `held.signal`, or give `held.fencingToken` to what it writes to. And what a
- * body did before it failed is done again.
+ * Guaranteed, whatever happens to hosts, clocks and networks: no two runs of a period are both recorded, and a run whose hold was
+ * lost is not recorded. Under the assumptions of a lock: after a run is recorded, no body of its period begins. Not guaranteed: that
+ * a body which has lost its hold has stopped when another host begins. It must obey `held.signal`, or give `held.fencingToken` to
+ * what it writes to. And what a body did before it failed is done again.
  *
  * With `slot` the caller names the period, and clocks do not matter. Only the last slot is remembered: a call with an earlier one runs again.
  * With `every` the period is that in which the call got its place in line, by the clock of ZooKeeper's leader; the clocks of the
