@@ -28,6 +28,7 @@ test('README lists every option of connect, and no other', () => {
       'advanced',
       'hostProvider',
       'localExpiry',
+      'name',
     ]),
   )
 })

@@ -54,7 +54,7 @@ describe('Clients', () => {
     const observed = new Observed()
     const ensemble = await ensembleOf()
     await clientOf(ensemble, { advanced: { name: 'one' } })
-    await clientOf(ensemble, { name: undefined })
+    await clientOf(ensemble, { advanced: { name: undefined } })
     const connected = (await observed.series()).filter(({ name }) => name === 'zk.connected')
     expect(connected.map(({ attributes, value }) => [attributes, value])).toEqual([
       [{ 'zk.client': 'one' }, 1],

@@ -17,8 +17,7 @@ const constructors: [name: string, make: (zk: ZooKeeper, options: object) => unk
 ]
 
 describe.each(constructors)('%s', (name, make, known) => {
-  const data =
-    'data (a contender has a label; a member that joins or enters has data, and so have nodes of your own)'
+  const data = 'data (a contender has a label; a member that joins or enters has data, and so have nodes of your own)'
   test.each([
     [{ heldwhile: 'confirmed' }, 'heldwhile (did you mean heldWhile?)'],
     [{ timeout: 5_000 }, 'timeout (it is an option of the calls)'],

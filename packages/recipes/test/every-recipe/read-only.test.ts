@@ -1,13 +1,7 @@
 // L35: locks at a server that has no quorum and serves reads only.
 import { connect, ConnectError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import {
-  KeeperError,
-  LeaderElection,
-  Lock,
-  WaitTimeoutError,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { KeeperError, LeaderElection, Lock, WaitTimeoutError, type ZooKeeper } from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
 
