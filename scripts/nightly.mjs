@@ -52,7 +52,7 @@ if (unknown.length > 0) {
 
 const totals = { passed: 0, failed: 0, skipped: 0 }
 const failures = []
-const { code, output } = await run('tsc -b', { quiet: true })
+const { code, output } = await run('node scripts/build.mjs', { quiet: true })
 if (code !== 0) {
   console.log(output)
   totals.failed++

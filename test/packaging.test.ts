@@ -12,7 +12,7 @@ import { published, root, workspaces } from './workspace.ts'
 const node = 'Deno' in globalThis || 'Bun' in globalThis ? 'node' : process.execPath
 
 test.each(published)('$manifest.name exports the same to plain Node as its sources', async ({ folder, manifest }) => {
-  expect(existsSync(join(root, folder, 'dist/index.d.ts')), 'not built: run `pnpm build`').toBe(true)
+  expect(existsSync(join(root, folder, 'dist/index.js')), 'not built: run `pnpm build`').toBe(true)
   const source = (await import(join(root, folder, 'src/index.ts'))) as object
 
   const consumer = workspaces.find((other) => manifest.name in (other.manifest.dependencies ?? {}))

@@ -38,7 +38,7 @@ async function sizeOf(program: string): Promise<number> {
       { name: 'program', load: (id) => (id === entry ? program : null), resolveId: (id) => (id === entry ? id : null) },
     ],
   })
-  const { output } = await bundle.generate({ minify: true })
+  const { output } = await bundle.generate({ minify: true, comments: false })
   await bundle.close()
   return gzipSync(output[0].code, { level: 9 }).byteLength
 }
