@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,8 +29,7 @@ const tools: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Some tools print the real path of a folder, without symbolic links.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'zk-packages-')))
-  const names = await readdir(join(root, 'packages'))
-  const packed = await Promise.all(names.map((name) => pack(name, folder)))
+  const packed = await pack(folder)
   const tarballs = packed.filter(({ foreign }) => foreign.length === 0).map(({ tarball }) => tarball)
   await writeFile(join(folder, 'package.json'), '{ "private": true }')
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs], {
@@ -45,21 +43,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 interface Packed {
   readonly name: string
-  /** Named for the package alone. */
   readonly tarball: string
   /** The packages besides ours that it needs. */
   readonly foreign: readonly string[]
 }
 
-async function pack(name: string, into: string): Promise<Packed> {
-  const { file, args } = pnpm()
-  const tarball = join(into, `${name}.tgz`)
-  await run(file, [...args, 'pack', '--out', tarball], { cwd: join(root, 'packages', name) })
-  const { dependencies, peerDependencies } = JSON.parse(
-    await readFile(join(root, 'packages', name, 'package.json'), 'utf8'),
-  ) as Record<string, object | undefined>
-  const foreign = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@zk/'))
-  return { name, tarball, foreign }
+/** The tarballs of all packages. */
+async function pack(folder: string): Promise<Packed[]> {
+  const { stdout } = await run(process.execPath, [join(root, 'scripts/tarballs.mjs'), folder])
+  const tarballs = stdout.trim().split('\n')
+  return await Promise.all(
+    tarballs.map(async (tarball) => {
+      const [, name] = /zk-(.+)-\d+\.\d+\.\d+\.tgz$/.exec(tarball)!
+      const { dependencies, peerDependencies } = JSON.parse(
+        await readFile(join(root, 'packages', name!, 'package.json'), 'utf8'),
+      ) as Record<string, object | undefined>
+      const foreign = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) => !other.startsWith('@zk/'))
+      return { name: name!, tarball, foreign }
+    }),
+  )
 }
 
 /** npm would fetch the packages that it needs besides ours, so this links those of the workspace. */
@@ -68,14 +70,6 @@ async function unpack({ name, tarball, foreign }: Packed, folder: string): Promi
   await mkdir(target, { recursive: true })
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target])
   for (const other of foreign) await link(folder, other, {}, join(root, 'packages', name))
-}
-
-/** Only pnpm replaces `workspace:` by versions. If pnpm does not run the tests, npx finds it. */
-function pnpm(): { file: string; args: string[] } {
-  const running = process.env['npm_execpath'] ?? ''
-  if (/pnpm\.[cm]?js$/.test(running)) return { file: process.execPath, args: [running] }
-  const { packageManager } = createRequire(import.meta.url)('../package.json') as { packageManager: string }
-  return { file: 'npx', args: ['--yes', packageManager] }
 }
 
 /** Links a package as if it were installed. At its real path it finds its own dependencies. */

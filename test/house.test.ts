@@ -78,6 +78,28 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
   })
 
+  test('names its entries for compilers that do not know exports, too', () => {
+    const others = Object.entries(manifest.exports ?? {}).flatMap(([subpath, entry]) =>
+      subpath === '.' || typeof entry === 'string' ? [] : [[subpath.slice('./'.length), [entry['types']]] as const],
+    )
+    expect(manifest).toMatchObject({ main: './dist/index.js', types: './dist/index.d.ts' })
+    expect(Object.entries(manifest.typesVersions?.['*'] ?? {})).toEqual(others)
+  })
+
+  test('has a jsr.json with the same name, version and entries', () => {
+    const { name, version, license, exports = {} } = manifest
+    const entries = Object.entries(exports).flatMap(([subpath, entry]) =>
+      typeof entry === 'string' ? [] : [[subpath, entry['@zk/source']] as const],
+    )
+    expect(JSON.parse(read(`${folder}/jsr.json`))).toEqual({
+      name,
+      version,
+      license,
+      exports: Object.fromEntries(entries),
+      publish: { include: ['src', 'README.md', 'CHANGELOG.md', 'LICENSE'] },
+    })
+  })
+
   test('publishes what the exports name', () => {
     const { type, license, author, sideEffects, engines, files, keywords } = manifest
     const { engines: required } = readManifest('.')

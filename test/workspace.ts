@@ -7,6 +7,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** The fields of a package.json that these tests use. */
 export interface Manifest {
   readonly name: string
+  readonly version?: string
   readonly private?: boolean
   readonly type?: string
   readonly license?: string
@@ -15,6 +16,9 @@ export interface Manifest {
   readonly sideEffects?: boolean
   readonly engines?: Readonly<Record<string, string>>
   readonly files?: readonly string[]
+  readonly main?: string
+  readonly types?: string
+  readonly typesVersions?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -1,5 +1,6 @@
 // Compilers that users may have read the declarations of the packed packages.
 import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
@@ -37,6 +38,22 @@ describe.each(compilers)('$name', ({ name, tsc }) => {
     const config = join(folder, `${name} ${label}.json`)
     await writeFile(config, JSON.stringify({ compilerOptions: { ...strict, ...options }, files: ['compiled.ts'] }))
     expect(await outputOf(tsc, config)).toBe('')
+  })
+})
+
+// From TypeScript 6 on, this way to find a module is deprecated, and the compiler takes another one for `commonjs`.
+describe.each(compilers.filter(({ version }) => version < 6))('$name', ({ name, tsc }) => {
+  test('compiles to CommonJS, without knowledge of `exports`, what then runs', async () => {
+    const project = join(inject('consumer'), 'commonjs', name)
+    await mkdir(project, { recursive: true })
+    await copyFile(new URL('../consumer/commonjs.ts', import.meta.url), join(project, 'commonjs.ts'))
+    const config = join(project, 'tsconfig.json')
+    const { verbatimModuleSyntax: _, ...others } = strict
+    const options = { ...others, module: 'commonjs', moduleResolution: 'node10', noEmit: false, ...node }
+    await writeFile(config, JSON.stringify({ compilerOptions: options, files: ['commonjs.ts'] }))
+    expect(await outputOf(tsc, config)).toBe('')
+    const { stdout } = await promisify(execFile)(process.execPath, [join(project, 'commonjs.js')])
+    expect(stdout).toMatch(/^held true [0-9a-f]{16}\n$/)
   })
 })
 
