@@ -137,6 +137,21 @@ test('a package is not packed from its own folder', async () => {
   expect(output).toContain('pnpm tarballs <folder>')
 })
 
+// `setup.ts` runs the script and installs the tarballs, and `runtimes.test.ts` runs the first example with them.
+test('README.md installs tarballs with a command that exists', () => {
+  const { packageManager, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    packageManager: string
+    scripts: Record<string, string>
+  }
+  const commands = /^```sh\n([^]*?)^```/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
+  const [pack, install] = commands?.split('\n').map((line) => line.split(/\s+#/)[0]) ?? []
+  expect([pack, install]).toEqual([
+    `npx --yes ${packageManager} tarballs ../zk-tarballs`,
+    'npm install ../zk-tarballs/*.tgz',
+  ])
+  expect(scripts['tarballs']).toBe('node scripts/build.mjs && node scripts/tarballs.mjs')
+})
+
 test('the release workflow has the right to prove provenance, and runs the release of this repository', () => {
   const workflow = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8')
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { packageManager: string }
