@@ -60,14 +60,10 @@ export function pack(staged, into) {
 }
 
 function publishedManifest({ scripts: _, devDependencies: __, ...manifest }, versions, address, name) {
-  const { dependencies } = manifest
-  const resolved = Object.entries(dependencies ?? {}).map(([on, version]) => [
-    on,
-    version.startsWith('workspace:') ? versions.get(on) : version,
-  ])
+  const kinds = ['dependencies', 'peerDependencies'].filter((kind) => manifest[kind] !== undefined)
   return {
     ...manifest,
-    ...(dependencies !== undefined && { dependencies: Object.fromEntries(resolved) }),
+    ...Object.fromEntries(kinds.map((kind) => [kind, withVersions(manifest[kind], versions)])),
     ...(address !== undefined && {
       repository: { type: 'git', url: `git+${address}.git`, directory: `packages/${name}` },
       homepage: `${address}/tree/v${manifest.version}/packages/${name}#readme`,
@@ -76,19 +72,27 @@ function publishedManifest({ scripts: _, devDependencies: __, ...manifest }, ver
   }
 }
 
-/** A package may depend only on those before it: they are published one after the other. */
+/** A dependency on a package of the workspace becomes one on the version that is published with it. */
+function withVersions(dependencies, versions) {
+  const resolved = Object.entries(dependencies).map(([name, range]) => [
+    name,
+    range.startsWith('workspace:') ? versions.get(name) : range,
+  ])
+  return Object.fromEntries(resolved)
+}
+
+/** Packages are published one after the other: each comes after those that it depends on. */
 function inOrder(packages) {
-  const done = new Set()
-  const missing = ({ manifest }) =>
-    Object.keys(manifest.dependencies ?? {}).filter((on) =>
-      packages.some((each) => each.manifest.name === on && !done.has(on)),
-    )
   const ordered = []
   while (ordered.length < packages.length) {
-    const next = packages.find((each) => !done.has(each.manifest.name) && missing(each).length === 0)
+    const waiting = packages.filter((each) => !ordered.includes(each))
+    const next = waiting.find((each) => !waiting.some((other) => dependsOn(each, other)))
     if (next === undefined) throw new Error('packages depend on each other in a circle')
-    done.add(next.manifest.name)
     ordered.push(next)
   }
   return ordered
+}
+
+function dependsOn({ manifest: { dependencies, peerDependencies } }, { manifest: { name } }) {
+  return Object.hasOwn({ ...dependencies, ...peerDependencies }, name)
 }

@@ -121,9 +121,11 @@ test('pnpm release --dry-run lists packages, sizes and files, and says what is m
   expect(code).toBe(0)
 })
 
-test.runIf(ADDRESS === undefined)('pnpm release refuses to publish without an address', async () => {
-  expect(await runScript('scripts/release.mjs')).toEqual({ code: 1, output: `${NO_ADDRESS}\n` })
-})
+if (ADDRESS === undefined) {
+  test('pnpm release refuses to publish without an address', async () => {
+    expect(await runScript('scripts/release.mjs')).toEqual({ code: 1, output: `${NO_ADDRESS}\n` })
+  })
+}
 
 test('a package is not packed from its own folder', async () => {
   for (const name of readdirSync(join(root, 'packages'))) {
