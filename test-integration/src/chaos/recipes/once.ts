@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeeperError, LockLostError, LockTimeoutError, once } from '@zk/recipes'
+import { KeeperError, LostError, WaitTimeoutError, once } from '@zk/recipes'
 import type { Note } from '../../history/index.ts'
 import { countsOf, type Recipe } from '../recipe.ts'
 
@@ -36,7 +36,7 @@ export const onceRecipe: Recipe<Step> = {
             token: String(called.run.fencingToken),
           })
       } catch (error) {
-        if (!KeeperError.is(error) && !LockLostError.is(error) && !LockTimeoutError.is(error)) throw error
+        if (!KeeperError.is(error) && !LostError.is(error) && !WaitTimeoutError.is(error)) throw error
         const isUnknown = KeeperError.is(error) && error.outcomeUnknown
         log({ contender, what: isUnknown ? 'unknown' : 'failed', why: error.name })
       }
