@@ -1,4 +1,5 @@
 // The pages of docs/guide show code that is compiled and run.
+import type { KeeperErrorCode } from '@zk/client'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +15,6 @@ import {
   type Held,
   isTransient,
   KeeperError,
-  type KeeperErrorCode,
   LeaderElection,
   Lock,
   LostError,

@@ -1,5 +1,9 @@
 // The checks of the chaos find what breaks a promise. The histories are made up, with times in ms.
-import type { Added, Changed, MirroredNode, Removed } from '@zk/recipes'
+import type { MirrorChange, MirroredNode } from '@zk/recipes'
+
+type Added = Extract<MirrorChange, { type: 'Added' }>
+type Changed = Extract<MirrorChange, { type: 'Changed' }>
+type Removed = Extract<MirrorChange, { type: 'Removed' }>
 import { describe, expect, test } from 'vitest'
 import type { Recipe, Verdict } from '../src/chaos/recipe.ts'
 import { barrier } from '../src/chaos/recipes/barrier.ts'

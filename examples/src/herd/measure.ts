@@ -1,6 +1,7 @@
 // The cost of one release for a number of waiters: notifications in the decoded history of the servers, and bytes sent.
+import { systemRuntime, type Runtime } from '@zk/client'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, Lock, type Runtime, systemRuntime, type ZooKeeper } from '@zk/recipes'
+import { connect, Lock, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { acquireWatchingParent } from './parent-watching-lock.ts'
 import { acquireSingleNode, type Release } from './single-node-lock.ts'

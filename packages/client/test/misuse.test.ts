@@ -6,11 +6,11 @@ import {
   type Op,
   op,
   type ReadOp,
-  type RemovableWatches,
   type Session,
   type VersionOptions,
   type ZooKeeper,
 } from '../src/index.ts'
+import type { RemovableWatches } from '../src/operations/remove-watches.ts'
 import { connected, nodeData, outcome, reconnected, VirtualWorld } from './support/index.ts'
 
 type Call = (zk: ZooKeeper) => Promise<unknown>

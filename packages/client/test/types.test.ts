@@ -15,6 +15,7 @@ import {
   ZkError,
   type ZooKeeper,
 } from '../src/index.ts'
+import type { ReadResult } from '../src/operations/multi-read.ts'
 
 declare const zk: ZooKeeper
 
@@ -40,9 +41,9 @@ describe('ZooKeeper.multi', () => {
 describe('ZooKeeper.multiRead', () => {
   test('ZooKeeper.multiRead gives a tuple: the value or the error of each operation at its position', () => {
     const call = () => zk.multiRead([op.getData('/a'), op.getChildren('/a')])
-    type Results = readonly [client.ReadResult<NodeData>, client.ReadResult<string[]>]
+    type Results = readonly [ReadResult<NodeData>, ReadResult<string[]>]
     expectTypeOf(call).returns.resolves.toEqualTypeOf<Results>()
-    const read = {} as client.ReadResult<NodeData>
+    const read = {} as ReadResult<NodeData>
     if (read.error === undefined) expectTypeOf(read.value).toEqualTypeOf<NodeData>()
     else expectTypeOf(read.error).toEqualTypeOf<KeeperError>()
   })

@@ -67,6 +67,7 @@ export class ZooKeeperInstrumentation extends InstrumentationBase<ZooKeeperInstr
   /** There is nothing to patch. */
   protected override init(): undefined {}
 
+  /** Called by the base when it gets another meter. */
   protected override _updateMetricInstruments(): void {
     // The constructor of the base calls this, too.
     if (!(#metrics in this)) return

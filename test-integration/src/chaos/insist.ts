@@ -1,6 +1,7 @@
 // Requests that are repeated until they are answered.
+import type { CallOptions } from '@zk/client'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CallOptions, isTransient, KeeperError, op, type ZooKeeper } from '@zk/recipes'
+import { isTransient, KeeperError, op, type ZooKeeper } from '@zk/recipes'
 
 /** The time in ms after which no request of a client that is gone, or that gave up, takes effect any more. No fault lasts as long. */
 export const LATEST = 10_000

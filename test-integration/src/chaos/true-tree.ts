@@ -1,6 +1,7 @@
 // The tree that a mirror is to show. While others write, nothing can read all of it at one moment. But what is the same in two
 // readings was so throughout, and a mirror must show it that is synced after the first and before the second.
-import { type CallOptions, KeeperError, type ZooKeeper } from '@zk/recipes'
+import type { CallOptions } from '@zk/client'
+import { KeeperError, type ZooKeeper } from '@zk/recipes'
 import { insist } from './insist.ts'
 
 export interface Written {

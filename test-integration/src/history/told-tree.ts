@@ -1,5 +1,5 @@
 // What the reader of a mirror knows: the changes that it was told, applied to an empty tree.
-import type { MirrorChange, MirroredNode, Ready } from '@zk/recipes'
+import type { MirrorChange, MirroredNode } from '@zk/recipes'
 
 export class ToldTree {
   readonly nodes = new Map<string, MirroredNode>()
@@ -14,7 +14,7 @@ export class ToldTree {
     this.#root = root
   }
 
-  add(change: Exclude<MirrorChange, Ready>): void {
+  add(change: Exclude<MirrorChange, { type: 'Ready' }>): void {
     const { type, path } = change
     const node = 'node' in change ? change.node : undefined
     const old = 'old' in change ? change.old : undefined

@@ -1,6 +1,7 @@
 // Acquires two locks, stalls as ordered, and reports what it knew about them. Then waits for the next order.
+import { systemRuntime, type Runtime } from '@zk/client'
 import { once } from 'node:events'
-import { connect, Lock, type Runtime, systemRuntime } from '@zk/recipes'
+import { connect, Lock } from '@zk/recipes'
 import { until } from '../ensemble/until.ts'
 import { machineTime } from '../history/index.ts'
 import { Hold } from '../stalls/hold.ts'

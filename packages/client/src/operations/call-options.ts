@@ -2,10 +2,16 @@ import type { KeeperErrorCode } from '../base/errors.ts'
 import { type ACL, checkBoolean, checkKeys, checkSignal, checkTime } from '../base/arguments.ts'
 import type { Session } from './session.ts'
 
-/** How long a call waits, and in which session it runs. */
-export interface CallOptions {
-  /** If it aborts, the call rejects with the reason of the signal. A write that was sent may still happen. */
+/** How long a call may take. For what a call waits, and how long by default, is said where it is declared. */
+export interface WaitOptions {
+  /** The longest wait, in ms, 0 or more. */
+  timeout?: number | undefined
+  /** Ends the wait: the call rejects with the reason of the signal. A write that was sent may still happen. */
   signal?: AbortSignal | undefined
+}
+
+/** How long a call waits, and in which session it runs. */
+export interface CallOptions extends WaitOptions {
   /** How long the call may take, in ms. After that it rejects with `RequestTimeout`. @default the session timeout */
   timeout?: number | undefined
   /**

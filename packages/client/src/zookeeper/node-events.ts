@@ -10,7 +10,7 @@ import type { Connection } from '../operations/session.ts'
 import { checkBoolean } from '../base/arguments.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
-import type { WaitOptions } from '../session/driver/session-listener.ts'
+import type { CallLimits } from '../session/driver/session-listener.ts'
 import type { SessionChain } from './session-chain.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
 import { type CallOptions, checkCallOptions, optionNames } from '../operations/call-options.ts'
@@ -193,7 +193,7 @@ export class PersistentWatch {
     if (watcher !== undefined) this.#session.unsubscribe(watcher)
   }
 
-  #add(waiting: WaitOptions): Promise<unknown> {
+  #add(waiting: CallLimits): Promise<unknown> {
     const session = this.#session
     const watcher: PersistentWatcher = {
       path: this.#absolute,

@@ -2,7 +2,8 @@
 // the first is on the wire, behind its answer, across a connection that is lost. The callers that must still be notified are a list.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, KeeperError, type RemovableWatches, type ZooKeeper } from '../../src/index.ts'
+import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
+import type { RemovableWatches } from '../../src/operations/remove-watches.ts'
 import { connected, nodeData, outcome, type Outcome, VirtualWorld } from '../support/index.ts'
 import { Calls, type Loop, type OneShot, type Reading } from './shared-paths/calls.ts'
 import { Nodes } from './shared-paths/nodes.ts'

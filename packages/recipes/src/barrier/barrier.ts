@@ -3,6 +3,7 @@ import {
   type CallOptions,
   KeeperError,
   type Stat,
+  type WaitOptions,
   type Watched,
   type WatchedEvent,
   type ZooKeeper,
@@ -22,18 +23,6 @@ import { unwatch } from '../kernel/promises.ts'
 export interface BarrierOptions {
   /** The rights to the node of the barrier. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
-}
-
-/** How long to wait at a barrier. */
-export interface BarrierWaitOptions {
-  /**
-   * The longest wait in ms, counted from the call. Then the call rejects with a `WaitTimeoutError`. With 0 it waits for no other
-   * program, but up to the session timeout for servers.
-   * @default forever
-   */
-  timeout?: number | undefined
-  /** Ends the wait: the call rejects with its reason. */
-  signal?: AbortSignal | undefined
 }
 
 const barrierOptions = ['acl']
@@ -69,7 +58,7 @@ export class Barrier {
    * another program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`,
    * and with `outcomeUnknown` if it may still happen.
    */
-  async set(options: BarrierWaitOptions = {}): Promise<void> {
+  async set(options: WaitOptions = {}): Promise<void> {
     checkWait('set', options, waitOptions)
     await within({ zk: this.#zk, path: this.path }, 'set', options, async ({ signal }, sending) => {
       const creating = { acl: this.#acl, signal }
@@ -88,7 +77,7 @@ export class Barrier {
    * the delete stays closed, even if the answer is lost (unless this client may not read the node: then it cannot tell them apart).
    * A barrier that is closed at the same time may be deleted. It ends as `set` does.
    */
-  async remove(options: BarrierWaitOptions = {}): Promise<void> {
+  async remove(options: WaitOptions = {}): Promise<void> {
     checkWait('remove', options, waitOptions)
     await within({ zk: this.#zk, path: this.path }, 'remove', options, async ({ signal }, sending) => {
       let first: Stat | undefined
@@ -126,8 +115,11 @@ export class Barrier {
    *
    * If this client may not read the node, servers send no events of it. Then the call looks every two seconds, and may miss that
    * the barrier was opened and closed again in between.
+   *
+   * After `timeout` (by default it waits forever) it rejects with a `WaitTimeoutError`. With 0 it does not wait for the program that
+   * opens the barrier, but up to the session timeout for servers.
    */
-  async wait(options: BarrierWaitOptions = {}): Promise<void> {
+  async wait(options: WaitOptions = {}): Promise<void> {
     checkWait('wait', options, waitOptions)
     const { signal } = options
     throwIfAborted(signal)

@@ -1,4 +1,4 @@
-import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WaitOptions, ZooKeeper } from '@zk/client'
 import { checkACL, throwIfAborted } from '@zk/client/internal'
 import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
 import { Change } from './change.ts'
@@ -15,17 +15,6 @@ export interface CounterOptions {
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
-}
-
-/** How long a change of a counter may take. */
-export interface ChangeOptions {
-  /**
-   * The longest wait in ms, 0 or more. Then the call rejects with `RequestTimeout`.
-   * @default the session timeout
-   */
-  timeout?: number | undefined
-  /** Ends the wait: the call rejects with its reason. A change that was sent may still happen. */
-  signal?: AbortSignal | undefined
 }
 
 const counterOptions = ['acl']
@@ -69,9 +58,10 @@ export class Counter {
    * out of range.
    *
    * The call continues after a lost connection and after an expired session. It rejects with a `KeeperError` that has
-   * `outcomeUnknown` if the change was sent, and the session ended, or the time was up, before an answer came.
+   * `outcomeUnknown` if the change was sent, and the session ended, or the time was up, before an answer came. After `timeout`, the
+   * session timeout by default, it rejects with `RequestTimeout`.
    */
-  async add(delta: bigint, options: ChangeOptions = {}): Promise<bigint> {
+  async add(delta: bigint, options: WaitOptions = {}): Promise<bigint> {
     checkBigint('add takes', delta)
     return await this.#change('add', (value) => value + delta, options)
   }
@@ -80,12 +70,12 @@ export class Counter {
    * Changes the value to the result of `change`, and resolves with that. `change` is called again when another program was
    * faster. If it throws, the call rejects with that error, and nothing is written. Otherwise like `add`.
    */
-  async update(change: (value: bigint) => bigint, options: ChangeOptions = {}): Promise<bigint> {
+  async update(change: (value: bigint) => bigint, options: WaitOptions = {}): Promise<bigint> {
     if (typeof change !== 'function') throw new TypeError('update takes a function: update((value) => value * 2n)')
     return await this.#change('update', change, options)
   }
 
-  async #change(name: 'add' | 'update', apply: (value: bigint) => bigint, options: ChangeOptions): Promise<bigint> {
+  async #change(name: 'add' | 'update', apply: (value: bigint) => bigint, options: WaitOptions): Promise<bigint> {
     checkWait(name, options, changeOptions)
     const { runtime, session } = this.#zk
     const { timeout = session.timeout, signal } = options

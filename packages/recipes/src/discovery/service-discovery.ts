@@ -1,9 +1,9 @@
-import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WaitOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import { checkBoolean, madePrintable } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from '../group/checks.ts'
 import { reportUnreadable } from '../group/diagnostics.ts'
 import { listMembers, type Member, type MembersFolder } from '../group/member.ts'
-import type { Membership, UpdateOptions } from '../group/membership.ts'
+import type { Membership } from '../group/membership.ts'
 import type { MembershipState } from '../group/membership-state.ts'
 import {
   type InstanceDetails,
@@ -47,14 +47,6 @@ export interface NewInstance extends InstanceDetails {
   id?: string | undefined
 }
 
-/** The limits of a registration, as for `Group.join`. */
-export interface RegisterOptions {
-  /** The longest wait in ms, 0 or more, for servers and for an id that another instance has. @default twice the session timeout */
-  timeout?: number | undefined
-  /** Ends the wait. It does not end the registration. */
-  signal?: AbortSignal | undefined
-}
-
 /**
  * Services and their instances, in the layout and the JSON of Curator's x-discovery: JVM services see the instances that are
  * registered here, and vice versa. The node of an instance is `<path>/<service>/<id>`.
@@ -80,8 +72,12 @@ export class ServiceDiscovery {
     this.#options = { ...options }
   }
 
-  /** Registers an instance, and keeps it registered, as `Group.join` does a member. It rejects like `join`. */
-  async register(instance: NewInstance, options: RegisterOptions = {}): Promise<Registration> {
+  /**
+   * Registers an instance, and keeps it registered, as `Group.join` does a member. It rejects like `join`. `timeout` limits the wait for
+   * servers, and for an id that another instance has, to twice the session timeout by default. The signal does not end the
+   * registration.
+   */
+  async register(instance: NewInstance, options: WaitOptions = {}): Promise<Registration> {
     checkCall('register', options)
     const { name, id = this.#zk.runtime.uuid(), ...details } = instance
     checkName('name', name, this.path)
@@ -117,7 +113,7 @@ export class ServiceDiscovery {
   }
 
   /** The instances of a service, now and whenever they change, until the signal aborts. It makes the same promises as `Group.watchMembers`. */
-  watchInstances(name: string, options: Pick<CallOptions, 'signal'> = {}): WatchIterator<readonly ServiceInstance[]> {
+  watchInstances(name: string, options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<readonly ServiceInstance[]> {
     return watchValues(options, (signal) => {
       checkCall('watchInstances', options)
       const folder = this.#folder(name)
@@ -229,12 +225,12 @@ export class Registration implements AsyncDisposable {
   }
 
   /** See `Membership.watchState`. */
-  watchState(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<MembershipState> {
+  watchState(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<MembershipState> {
     return this.#membership.watchState(options)
   }
 
   /** Changes the given fields, and leaves the others. It settles as `Membership.update` does. */
-  async update(changes: InstanceDetails, options: UpdateOptions = {}): Promise<void> {
+  async update(changes: InstanceDetails, options: WaitOptions = {}): Promise<void> {
     const copied = copyOf(changes)
     const change = (before: Uint8Array): Uint8Array => {
       const { name, id, registrationTimeUTC, serviceType, ...details } = instanceOf(before)

@@ -1,6 +1,5 @@
-import type { ACL, Session, ZooKeeper } from '@zk/client'
+import type { ACL, Session, WaitOptions, ZooKeeper } from '@zk/client'
 import { checkACL, onAbort, throwIfAborted } from '@zk/client/internal'
-import type { BarrierWaitOptions } from '../barrier/barrier.ts'
 import { didNotOpen } from '../barrier/did-not-open.ts'
 import { BarrierMember } from './barrier-member.ts'
 import { Entering, type EnteringOptions } from './entering.ts'
@@ -23,7 +22,13 @@ export interface DoubleBarrierOptions {
 }
 
 /** How long to wait for the others, and what they see of this member. */
-export interface EnterOptions extends BarrierWaitOptions {
+export interface EnterOptions extends WaitOptions {
+  /**
+   * The longest wait in ms, 0 or more. Then `enter` rejects with a `WaitTimeoutError`. With 0 it does not wait for other members, but
+   * up to the session timeout for servers.
+   * @default forever
+   */
+  timeout?: number | undefined
   /** The data of the member's node. @default empty */
   data?: Uint8Array | string | undefined
 }
@@ -157,9 +162,10 @@ export class BarrierEntry {
    * expired session.
    *
    * Rejects with the reason of `signal` if it has aborted before the call. After a timeout, or an abort, this member has left,
-   * and no longer waits. A further call waits again.
+   * and no longer waits. A further call waits again. By default it waits forever. With a timeout of 0 it does not wait for other
+   * members, but up to the session timeout for servers.
    */
-  async leave(options: BarrierWaitOptions = {}): Promise<void> {
+  async leave(options: WaitOptions = {}): Promise<void> {
     checkWait('leave', options, leaveOptions)
     const member = this.#member
     const missing = () => `${member.present.length} have not left`

@@ -1,4 +1,4 @@
-import type { CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
+import type { CallOptions, WaitOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from '../held/acquirable.ts'
 import { acquireOptions, checkCall, checkRecipe, lockOptions } from '../held/checks.ts'
 import { type LockOptions, nodeOptionsOf } from '../held/lock-options.ts'
@@ -75,7 +75,7 @@ export class LeaderElection {
    * once more when it is confirmed. Leave the loop, or call `return()`: both remove the watch from the server. The watch of an
    * iterator that is dropped stays until another candidate leads.
    */
-  watchLeader(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<ContenderInfo | undefined> {
+  watchLeader(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<ContenderInfo | undefined> {
     return watchValues(options, (signal) => {
       checkCall('watchLeader', options, ['signal'])
       return new FreshValues(new WatchedLeader(this.#queue, signal), signal)

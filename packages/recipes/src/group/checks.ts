@@ -1,5 +1,5 @@
 // Checks of the arguments of groups, before anything is sent.
-import { type ACL, type CallOptions, validatePath } from '@zk/client'
+import { type ACL, validatePath, type WaitOptions } from '@zk/client'
 import { checkACL } from '@zk/client/internal'
 import { checkData, checkLimits, checkNames, checkPlace } from '../kernel/checks.ts'
 
@@ -18,7 +18,7 @@ const calls = {
   names: [...limits, 'repeatThrottled', 'session'],
 } as const satisfies Record<string, readonly string[]>
 
-interface AnyOptions extends Pick<CallOptions, 'timeout' | 'signal'> {
+interface AnyOptions extends WaitOptions {
   readonly acl?: readonly ACL[] | undefined
   readonly name?: unknown
   readonly data?: unknown

@@ -1,4 +1,4 @@
-import type { ACL, CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
+import type { ACL, CallOptions, WaitOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './checks.ts'
 import { listMembers, type Member } from './member.ts'
@@ -93,7 +93,7 @@ export class Group {
    *
    * Leave the loop, or abort: both remove the watches from the server. The watches of an iterator that is dropped stay until they fire.
    */
-  watchMembers(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<readonly Member[]> {
+  watchMembers(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<readonly Member[]> {
     return watchValues(options, (signal) => {
       checkCall('watchMembers', options)
       return new FreshValues(new WatchedMembers({ zk: this.#zk, path: this.path }, signal), signal)

@@ -1,5 +1,5 @@
 // One membership: an ephemeral node that is created again whenever it is gone, until the member leaves.
-import type { ACL, CallOptions, Session, WatchIterator } from '@zk/client'
+import type { ACL, Session, WaitOptions, WatchIterator } from '@zk/client'
 import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { serverTimeout, withLimit } from '../kernel/limit.ts'
 import { unawaited } from '../kernel/promises.ts'
@@ -14,14 +14,6 @@ import { type KeptMember, MemberKeeper } from './member-keeper.ts'
 import { type MembershipState, MembershipStates } from './membership-state.ts'
 import { NameWait } from './name-wait.ts'
 import { Update, Updates } from './updates.ts'
-
-/** The limits of an update. */
-export interface UpdateOptions {
-  /** The longest wait in ms, 0 or more. Then it rejects with `RequestTimeout`, and the data is written later. @default the session timeout */
-  timeout?: number | undefined
-  /** Ends the wait: it rejects with its reason, and the data is written later. */
-  signal?: AbortSignal | undefined
-}
 
 export interface MembershipOptions {
   readonly name: string
@@ -75,7 +67,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** The current state, and then each new one. The last one is `ended`. A slow loop misses states in between, but gets the last one. */
-  watchState(options: Pick<CallOptions, 'signal'> = {}): WatchIterator<MembershipState> {
+  watchState(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<MembershipState> {
     return watchValues(options, (signal) => {
       checkCall('watchState', options)
       return this.#member.states.watch(signal)
@@ -87,10 +79,11 @@ export class Membership implements AsyncDisposable {
    * session, and after a deletion, the next node is created with the last data.
    *
    * When the servers refuse the data, or it is too large, it rejects with that error, and the member keeps what it had.
-   * Without an answer in time it rejects with `RequestTimeout`, and the data is written later. It rejects with a
+   * Without an answer within `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and with the reason of the
+   * signal when that aborts. In both cases the data is written later. It rejects with a
    * `LostError` when the membership has ended.
    */
-  async update(data: Uint8Array | string, options: UpdateOptions = {}): Promise<void> {
+  async update(data: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
     checkCall('update', options)
     checkContent(data)
     await this.#update(new Update(data), options)
@@ -100,12 +93,12 @@ export class Membership implements AsyncDisposable {
    * @internal The same, but computes the new data from the previous data of the node. Several changes are written together. If that is
    * refused, they are written one by one, so that each is accepted or refused alone.
    */
-  async change(change: (before: Uint8Array) => Uint8Array, options: UpdateOptions): Promise<void> {
+  async change(change: (before: Uint8Array) => Uint8Array, options: WaitOptions): Promise<void> {
     checkCall('update', options)
     await this.#update(new Update('', change), options)
   }
 
-  async #update(update: Update, options: UpdateOptions): Promise<void> {
+  async #update(update: Update, options: WaitOptions): Promise<void> {
     const { folder, states, updates } = this.#member
     const { signal, timeout = this.#keeper.session.timeout } = options
     throwIfAborted(signal)

@@ -1,5 +1,5 @@
 // Checks the arguments of callers, before anything is sent.
-import { type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
+import { validatePath, type WaitOptions, type ZooKeeper } from '@zk/client'
 import { checkKeys, checkSignal, checkTime, isBytes } from '@zk/client/internal'
 
 /** The client and the path of a recipe. `because` says why the path must not be the root. */
@@ -30,16 +30,12 @@ export function checkNames(what: string, options: object, known: readonly string
 }
 
 /** The options of a call that may be ended by a time or a signal. */
-export function checkWait(
-  name: string,
-  options: Pick<CallOptions, 'timeout' | 'signal'>,
-  known: readonly string[],
-): void {
+export function checkWait(name: string, options: WaitOptions, known: readonly string[]): void {
   checkNames(name, options, known, '{ timeout: 5_000 }')
   checkLimits(options)
 }
 
-export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
+export function checkLimits({ timeout, signal }: WaitOptions): void {
   checkTime('timeout', timeout)
   checkSignal(signal)
 }

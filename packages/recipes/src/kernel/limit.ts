@@ -1,5 +1,5 @@
 // Ends a wait at a timeout or when a signal aborts, whichever comes first.
-import { type CallOptions, KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, type Runtime, type WaitOptions, type ZooKeeper } from '@zk/client'
 import { onAbort, pause, throwIfAborted } from '@zk/client/internal'
 
 /** The longest timer that runtimes support, in ms: 25 days. A longer timeout counts as no limit. */
@@ -126,7 +126,7 @@ export function serverTimeout(op: string, path: string, after: number): Limits['
  */
 export async function withLimitForOthers<T>(
   zk: ZooKeeper,
-  options: Pick<CallOptions, 'timeout' | 'signal'>,
+  options: WaitOptions,
   late: (after: number) => Error,
   body: (limit: Limit, mustWait: () => void) => Promise<T>,
 ): Promise<T> {
@@ -141,7 +141,7 @@ export async function withLimitForOthers<T>(
 /** The same for a body that stops the limit itself. */
 export function limitForOthers(
   { runtime, session }: ZooKeeper,
-  { timeout = Infinity, signal }: Pick<CallOptions, 'timeout' | 'signal'>,
+  { timeout = Infinity, signal }: WaitOptions,
   late: (after: number) => Error,
 ): { readonly limit: Limit; readonly mustWait: () => void } {
   const after = timeout === 0 ? session.timeout : timeout

@@ -1,5 +1,5 @@
 // Checks of the arguments of mirrors, before anything is sent.
-import { type CallOptions, validatePath } from '@zk/client'
+import { validatePath, type WaitOptions } from '@zk/client'
 import { checkClient, checkLimits, checkNames } from '../kernel/checks.ts'
 
 const mirrorOptions = ['depth', 'filter', 'maxNodes', 'maxBytes']
@@ -25,12 +25,12 @@ export function checkMirror(zk: unknown, path: string, options: AnyOptions): voi
   }
 }
 
-export function checkOpen(options: Pick<CallOptions, 'signal'>): void {
+export function checkOpen(options: Pick<WaitOptions, 'signal'>): void {
   checkNames('open', options, ['signal'], '{ signal }')
   checkLimits(options)
 }
 
-export function checkSynced(options: Pick<CallOptions, 'timeout' | 'signal'>): void {
+export function checkSynced(options: WaitOptions): void {
   checkNames('synced', options, syncedOptions, '{ timeout: 5_000 }')
   checkLimits(options)
 }

@@ -1,4 +1,4 @@
-import type { CallOptions, ZooKeeper } from '@zk/client'
+import type { WaitOptions, ZooKeeper } from '@zk/client'
 import { throwIfAborted } from '@zk/client/internal'
 import { checkMirror, checkOpen } from './checks.ts'
 import { OpenMirror } from './open-mirror.ts'
@@ -60,7 +60,7 @@ export class Mirror {
    *
    * The signal closes the mirror, also when it is open.
    */
-  async open(options: Pick<CallOptions, 'signal'> = {}): Promise<OpenMirror> {
+  async open(options: Pick<WaitOptions, 'signal'> = {}): Promise<OpenMirror> {
     checkOpen(options)
     throwIfAborted(options.signal)
     const { depth = Infinity, filter, maxNodes = MAX_NODES, maxBytes = MAX_BYTES } = this.#options

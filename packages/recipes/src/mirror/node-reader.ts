@@ -1,15 +1,6 @@
 // The reads in one session, and what their replies change in the copy.
-import {
-  type CallOptions,
-  isTransient,
-  KeeperError,
-  type NodeData,
-  op,
-  type ReadResult,
-  type Stat,
-  type ZooKeeper,
-} from '@zk/client'
-import { throwIfAborted, wasAborted } from '@zk/client/internal'
+import { type CallOptions, isTransient, KeeperError, type NodeData, op, type Stat, type ZooKeeper } from '@zk/client'
+import { type ReadResult, throwIfAborted, wasAborted } from '@zk/client/internal'
 import { retry } from '../kernel/retry.ts'
 import { unknownStat } from '../kernel/unreadable.ts'
 import type { Copy } from './copy.ts'

@@ -1,4 +1,4 @@
-import type { CallOptions, WatchIterator, ZooKeeper } from '@zk/client'
+import type { WaitOptions, WatchIterator, ZooKeeper } from '@zk/client'
 import { hex, onAbort } from '@zk/client/internal'
 import type { ChangeFeed } from './change-feed.ts'
 import { checkSynced } from './checks.ts'
@@ -121,7 +121,7 @@ export class OpenMirror implements AsyncDisposable {
    * Resolves when the mirror is as recent as a read after a `sync` sent at the time of this call would be. It is not stale then. After
    * `timeout`, the session timeout by default, it rejects with `RequestTimeout`.
    */
-  async synced(options: Pick<CallOptions, 'timeout' | 'signal'> = {}): Promise<void> {
+  async synced(options: WaitOptions = {}): Promise<void> {
     checkSynced(options)
     const zk = this.#zk
     const { timeout = zk.session.timeout, signal } = options

@@ -1,5 +1,5 @@
 // The hold of a writer of a shared lock. The writer can become a reader, which keeps the writer's place.
-import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { KeeperError, op, type Session, type WaitOptions, type ZooKeeper } from '@zk/client'
 import { logWith, onAbort, throwIfAborted } from '@zk/client/internal'
 import type { Grant } from '../queue/grant-proof.ts'
 import { ContenderNode, type ContenderNodes } from '../queue/contender-node.ts'
@@ -23,14 +23,6 @@ import { knownTouch } from '../lease/relay.ts'
 import { throwUnlessTransient, retry } from '../kernel/retry.ts'
 import { unawaited } from '../kernel/promises.ts'
 
-/** How long a downgrade waits. */
-export interface DowngradeOptions {
-  /** The longest wait for servers in ms, 0 or more. Then it rejects with `RequestTimeout`. @default the session timeout */
-  timeout?: number | undefined
-  /** When it aborts, the downgrade rejects with its reason, and nothing is held. */
-  signal?: AbortSignal | undefined
-}
-
 /** The hold of a writer of a `SharedLock`. It can be downgraded to the hold of a reader. */
 export class WriteHeld extends Held {
   readonly #queue: Queue
@@ -51,10 +43,10 @@ export class WriteHeld extends Held {
    * Resolves with the hold of a reader, which has the writer's place and fencing token. No other writer is granted in between.
    * The hold of the writer ends at the call (`Downgraded`), because other readers may be granted before the answer arrives. If
    * it rejects, nothing is held: with a `LostError` if the session ends or the node is deleted, with `RequestTimeout` if no
-   * server answers in time, or with the reason of the signal. If the signal is aborted before the call, nothing happens: the
+   * server answers within `timeout`, the session timeout by default, or with the reason of the signal. If the signal is aborted before the call, nothing happens: the
    * writer still holds.
    */
-  async downgrade(options: DowngradeOptions = {}): Promise<Held> {
+  async downgrade(options: WaitOptions = {}): Promise<Held> {
     checkCall('downgrade', options, ['timeout', 'signal'])
     throwIfAborted(options.signal)
     this.throwIfLost()

@@ -1,6 +1,7 @@
 // Counter without faults: what is stored, what it costs, what it refuses.
+import { CREATOR_ALL_ACL, Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { Counter, CREATOR_ALL_ACL, KeeperError, op, Perms, type ZooKeeper } from '../../src/index.ts'
+import { Counter, KeeperError, op, type ZooKeeper } from '../../src/index.ts'
 import { WriterNode } from '../../src/counter/writer-node.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'

@@ -11,15 +11,14 @@ import {
   LostError,
   type LostErrorCode,
   Mirror,
-  type NameOwner,
   RecipeError,
   Semaphore,
   WaitTimeoutError,
-  type WaitTimeoutErrorWith,
   ZkError,
   type ZooKeeper,
 } from '../../src/index.ts'
 import { Scene } from '../support/scene.ts'
+import type { NameOwner, WaitTimeoutErrorWith } from '../../src/errors/wait-timeout-error.ts'
 
 const PATH = '/path'
 const taken = { timeout: 5, owner: { sessionId: 1n, since: 0, isOwn: false } }

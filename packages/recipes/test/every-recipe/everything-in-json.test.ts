@@ -133,7 +133,7 @@ describe('Everything public', () => {
     const doubleBarrier = new recipes.DoubleBarrier(zk, '/double', { size: 1 })
     const mirror = await done(new recipes.Mirror(zk, '/a').open())
     const changes = mirror.watchChanges()
-    const added = (await done(changes.next())).value as recipes.Added
+    const added = (await done(changes.next())).value as Extract<recipes.MirrorChange, { type: 'Added' }>
     Object.assign(shown, {
       Lock: lock,
       Held: held,

@@ -1,16 +1,7 @@
 // What servers refuse: temporary refusals are outlasted, others are reported at once, and nothing is left behind.
+import { CREATOR_ALL_ACL, Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import {
-  CREATOR_ALL_ACL,
-  type Held,
-  KeeperError,
-  LeaderElection,
-  Group,
-  Lock,
-  Perms,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { type Held, KeeperError, LeaderElection, Group, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from '../support/faults.ts'
 import { nothing, Scene } from '../support/scene.ts'

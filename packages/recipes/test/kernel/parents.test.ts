@@ -1,15 +1,7 @@
 // The nodes above the contenders: missing, removed at the wrong moment, or unable to have children.
+import { Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import {
-  KeeperError,
-  LeaderElection,
-  Lock,
-  MultiLock,
-  Perms,
-  Semaphore,
-  SharedLock,
-  type ZooKeeper,
-} from '../../src/index.ts'
+import { KeeperError, LeaderElection, Lock, MultiLock, Semaphore, SharedLock, type ZooKeeper } from '../../src/index.ts'
 import { atEveryFrame } from '../support/everywhere.ts'
 import { outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'

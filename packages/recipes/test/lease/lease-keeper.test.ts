@@ -1,9 +1,10 @@
 // What a session holds over time: when it is confirmed, suspended, resumed and lost, and what that costs.
+import { Perms } from '@zk/client'
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import type { Runtime } from '@zk/client'
 import { timestamp } from '@zk/client/internal'
-import { type AcquireOptions, Lock, type LockOptions, Perms, type ZooKeeper } from '../../src/index.ts'
+import { type AcquireOptions, Lock, type LockOptions, type ZooKeeper } from '../../src/index.ts'
 import type { LossReason } from '../../src/lease/loss-reason.ts'
 import { Lease, leaseTimes } from '../../src/lease/lease.ts'
 import { type Holding, LeaseKeeper } from '../../src/lease/lease-keeper.ts'

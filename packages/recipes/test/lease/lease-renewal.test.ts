@@ -1,6 +1,7 @@
 // One round of confirmation: what it sends, what it proves, and what it does about servers that do not play along.
+import { Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { type Held, Lock, Perms } from '../../src/index.ts'
+import { type Held, Lock } from '../../src/index.ts'
 import { LeaseRenewal } from '../../src/lease/lease-renewal.ts'
 import { fail, type Fault, garbage, ignore, loseReply, loseRequest } from '../support/faults.ts'
 import { outcome } from '../support/outside.ts'

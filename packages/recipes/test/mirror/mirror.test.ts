@@ -1,14 +1,12 @@
 // What a mirror shows and tells.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { generateDigest } from '@zk/client'
+import { generateDigest, OPEN_ACL_UNSAFE, Perms } from '@zk/client'
 import {
   KeeperError,
   Mirror,
   type MirrorOptions,
   RecipeError,
-  OPEN_ACL_UNSAFE,
-  Perms,
   type ZooKeeper,
   type OpenMirror,
 } from '../../src/index.ts'

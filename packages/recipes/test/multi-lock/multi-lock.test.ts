@@ -1,4 +1,5 @@
 // Several locks as one: all or none, in one line with plain locks, and no two of them wait for each other.
+import { Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
 import {
   KeeperError,
@@ -6,15 +7,14 @@ import {
   LostError,
   WaitTimeoutError,
   MultiLock,
-  type MultiLockPath,
   op,
-  Perms,
   SharedLock,
   type ZooKeeper,
 } from '../../src/index.ts'
 import { heldOf } from '../support/holders.ts'
 import { outcome, type Outcome } from '../support/outside.ts'
 import { nothing, Scene } from '../support/scene.ts'
+import type { MultiLockPath } from '../../src/multi-lock/paths.ts'
 
 const A = '/locks/a'
 const B = '/locks/b'

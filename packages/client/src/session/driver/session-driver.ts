@@ -12,7 +12,7 @@ import { type Timestamp, timestamp } from '../../runtime/timestamp.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { type Fired, Timer } from './timer.ts'
 import type { CallOutcome, ClientEvent, ClientEvents } from '../client-event.ts'
-import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
+import type { DriverConfig, SessionListener, CallLimits } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Session } from '../../operations/session.ts'
 import { reasonOf, throwIfAborted } from '../../base/signals.ts'
@@ -202,7 +202,7 @@ export class SessionDriver implements SessionInternals {
     operation: Operation<Args, W, Result>,
     chroot: Chroot,
     args: Args,
-    waiting: WaitOptions,
+    waiting: CallLimits,
     effect: Effect = NO_EFFECT,
   ): Promise<Exclude<Result, ErrorReply>> {
     const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting

@@ -15,7 +15,7 @@ export interface SessionListener {
 }
 
 /** The limits of a call. */
-export interface WaitOptions {
+export interface CallLimits {
   readonly signal?: AbortSignal | undefined
   /** The longest wait, in ms from now. */
   readonly timeout?: number | undefined

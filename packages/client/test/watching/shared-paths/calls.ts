@@ -5,11 +5,11 @@ import {
   type NodeEvent,
   type PersistentWatchEvent,
   type WatchIterator,
-  type RemovableWatches,
   type Stat,
   type Watched,
   type ZooKeeper,
 } from '../../../src/index.ts'
+import type { RemovableWatches } from '../../../src/operations/remove-watches.ts'
 import { type Outcome, outcome } from '../../support/index.ts'
 
 export type Reading = 'data' | 'exist' | 'child'

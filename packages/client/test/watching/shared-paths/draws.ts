@@ -1,5 +1,6 @@
 // What a history draws by its seed, as its features allow.
-import type { CallOptions, ConnectOptions, RemovableWatches } from '../../../src/index.ts'
+import type { CallOptions, ConnectOptions } from '../../../src/index.ts'
+import type { RemovableWatches } from '../../../src/operations/remove-watches.ts'
 import { pick, SeededRandom } from '../../support/index.ts'
 import type { Reading } from './calls.ts'
 
