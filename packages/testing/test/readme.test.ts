@@ -11,7 +11,7 @@ const readme = sourceOf('../README.md')
 
 const section = (title: string) => new RegExp(`## ${title}\n([^]*?)\n## `).exec(readme)![1]!
 /** What is there for the ensemble itself, and what every iterable has. */
-const INTERNAL: ReadonlySet<string> = new Set(['constructor', 'add', 'isKept', 'toString', 'length'])
+const INTERNAL: ReadonlySet<string> = new Set(['constructor', 'add', 'isKept', 'toString', 'length', 'toJSON'])
 /** What stands in backticks in the first column. */
 const listed = (text: string) => text.match(/^\| `.*?` \|/gm)!.flatMap((row) => row.match(/\w+/g)!)
 

@@ -162,7 +162,7 @@ export const stories: readonly Story[] = [
       if (call === undefined && isRecorded && !isOpen) world.wrong.push('once rejected, and its run is recorded')
       if (runs > 1) world.wrong.push('once ran its body twice')
     },
-    errors: ['LockLostError', 'LockTimeoutError'],
+    errors: ['LostError', 'WaitTimeoutError'],
     left: contendersOf,
   },
   {

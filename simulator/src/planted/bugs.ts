@@ -74,8 +74,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'what goes on from session to session ends with the first one',
-    replace: "const hasNextSession = KeeperError.is(error, 'SessionExpired') && zk.session !== session",
-    with: 'const hasNextSession = false as boolean',
+    replace: "error instanceof BeginAnew || (KeeperError.is(error, 'SessionExpired') && zk.session !== session)",
+    with: 'error instanceof BeginAnew',
     finds: 'I12',
     within: 50,
   },
@@ -203,8 +203,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a wait at a barrier has twice its time',
-    replace: 'timeout: { after, error } }, (limit) =>',
-    with: 'timeout: { after: 2 * after, error } }, (limit) =>',
+    replace: 'timeout: { after, error: late.bind(undefined, after) } })',
+    with: 'timeout: { after: 2 * after, error: late.bind(undefined, after) } })',
     finds: 'B3',
     within: 50,
     recipe: 'Barrier',
@@ -227,8 +227,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a member of a double barrier has twice its time',
-    replace: 'timeout: { after, error } }, (limit) =>',
-    with: 'timeout: { after: 2 * after, error } }, (limit) =>',
+    replace: 'timeout: { after, error: late.bind(undefined, after) } })',
+    with: 'timeout: { after: 2 * after, error: late.bind(undefined, after) } })',
     finds: 'D3',
     within: 50,
     recipe: 'DoubleBarrier',
@@ -335,8 +335,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a call that finds another one ahead fails',
-    replace: 'if (!LockTimeoutError.is(error) || error.ahead.length === 0) throw error',
-    with: 'if (!LockTimeoutError.is(error) || error.ahead.length >= 0) throw error',
+    replace: 'if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error',
+    with: 'if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length >= 0) throw error',
     finds: 'O5',
     within: 20,
     recipe: 'Once',

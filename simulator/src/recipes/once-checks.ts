@@ -118,7 +118,7 @@ export const bodiesBeforeRecords: Check = (played) => {
 
 /** A call that finds another one ahead resolves. */
 const CAUSES =
-  /of the body|LockLostError|LockTimeoutError.*: (?:no contender|it was)|RequestTimeout|SessionExpired|ConnectionLoss/
+  /of the body|LostError|WaitTimeoutError.*: (?:no contender|it was)|RequestTimeout|SessionExpired|ConnectionLoss/
 
 /** O5: every call settles within its time, and fails only with a cause. It may be late by the time that processes stood still. */
 export const onceInTime: Check = (played) => {

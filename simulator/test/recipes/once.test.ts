@@ -109,7 +109,7 @@ describe('The checks of once', () => {
     expect(of(resolved('done 10'))).toEqual(['O3'])
     expect(of(resolved('done 10'), recorded(50, 'a', { label: '1' }))).toEqual([])
     expect(of(resolved('running'))).toEqual(['O3'])
-    expect(of(rejected('LockLostError'), recorded(50, 'a'))).toEqual(['O3'])
+    expect(of(rejected('LostError'), recorded(50, 'a'))).toEqual(['O3'])
     expect(of(rejected('ConnectionLoss', true), recorded(50, 'a'))).toEqual([])
     expect(of({ how: 'aborted' }, recorded(50, 'a'))).toEqual(['O3'])
   })
@@ -122,8 +122,8 @@ describe('The checks of once', () => {
 
   test('onceInTime finds calls that are late, or fail without a cause (O5)', () => {
     const of = (outcome: StepOutcome<string>) => idsOf(onceInTime, called(outcome).played())
-    expect(of(rejected('LockTimeoutError: x was not granted within 0 ms: no contender was seen ahead'))).toEqual([])
-    expect(of(rejected('LockTimeoutError: x was not granted within 0 ms: 1 ahead; waited for y'))).toEqual(['O5'])
+    expect(of(rejected('WaitTimeoutError: x was not granted within 0 ms: no contender was seen ahead'))).toEqual([])
+    expect(of(rejected('WaitTimeoutError: x was not granted within 0 ms: 1 ahead; waited for y'))).toEqual(['O5'])
     expect(of(rejected('TypeError: x'))).toEqual(['O5'])
     const late = called(ran).add(7, { type: 'passing', call: 5, client: 0, what: 'once', about: '5', within: 10 })
     expect(idsOf(onceInTime, late.add(90, { type: 'passed', call: 5, outcome: ran }).played())).toEqual(['O5'])

@@ -75,7 +75,7 @@ describe('An event that this version does not know', () => {
     const changed = outcome(read.value.changed)
     connection.event(type, '/a')
     await world.settle()
-    expect(anomalies).toEqual([{ what, server: 'zk1:2181', sessionId: zk.session.id }])
+    expect(anomalies).toEqual([{ what, client: 'zk1:2181', server: 'zk1:2181', sessionId: zk.session.id }])
     expect(changed.status).toBe('pending')
     connection.event('NodeDataChanged', '/a')
     await world.settle()

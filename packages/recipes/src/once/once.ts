@@ -138,7 +138,7 @@ async function unlessRunning(acquiring: Promise<Held>): Promise<Held | (OnceResu
   try {
     return await acquiring
   } catch (error) {
-    if (!WaitTimeoutError.is(error, 'LockHeld')) throw error
+    if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error
     return { ran: false, why: 'running', blocker: error.blocker }
   }
 }

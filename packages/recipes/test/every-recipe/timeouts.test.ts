@@ -111,7 +111,7 @@ describe.each(waits)('$call with a timeout of 0', ({ call: name, error, take }) 
     const waiting = await scene.start(wait(zk, { timeout: 0 }))
     expect(waiting.error).toMatchObject({ name: error })
     expect(scene.world.wallNow() - at).toBeLessThan(100)
-    if (WaitTimeoutError.is(waiting.error)) {
+    if (WaitTimeoutError.is(waiting.error, 'LockHeld')) {
       expect(waiting.error.blocker?.sessionId).toBe(other.session.id)
       expect(waiting.error.message).toContain('within 0 ms: 1 ahead')
     }

@@ -76,7 +76,7 @@ describe('LeaseKeeper', () => {
     // The check is under way. The machine was suspended: no timer knows.
     scene.world.setWallClock(60_000)
     await scene.world.advance(2_000)
-    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+    expect(held.signal.reason).toMatchObject({ code: 'LeaseLost' })
     expect(resumed).toBe(0)
   })
 
@@ -189,7 +189,7 @@ describe('LeaseKeeper', () => {
     expect([held.isHeld(), held.signal.aborted]).toEqual([true, false])
     await scene.world.advance(1)
     // By the timer: no caller has checked.
-    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost', path: held.path, cause: expect.any(Error) })
+    expect(held.signal.reason).toMatchObject({ code: 'LeaseLost', path: held.path, cause: expect.any(Error) })
     expect(held.leaseRemaining()).toBe(0)
     scene.accept()
     await scene.world.advance(500)

@@ -464,7 +464,7 @@ describe('The arguments of once', () => {
       'an unknown option',
       { slot: 'a', label2: 'x' },
       body,
-      /^TypeError: once: unknown option label2; known are label, acl/,
+      /^TypeError: once: unknown option label2 \(did you mean label\?\); known are label, acl/,
     ],
     ['a label of bytes', { slot: 'a', label: new Uint8Array(1) }, body, /^TypeError: label must be a string/],
     ['an invalid timeout', { slot: 'a', timeout: -1 }, body, /^RangeError: timeout must be/],

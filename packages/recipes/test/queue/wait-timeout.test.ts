@@ -189,7 +189,7 @@ describe('WaitTimeoutError', () => {
     )
   })
 
-  test('LockTimeoutError of a free lock names the server that was too slow, and does not doubt that it can be reached', async () => {
+  test('WaitTimeoutError of a free lock names the server that was too slow, and does not doubt that it can be reached', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     scene.ensemble.faults.delayReply({ session: zk.session.id, ms: 5, times: 1_000 })
