@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
+  Barrier,
   connect,
   ConnectError,
   Counter,
@@ -21,6 +22,7 @@ import {
   type LostErrorCode,
   RecipeError,
   type RecipeErrorCode,
+  SharedLock,
   WaitTimeoutError,
   type WaitTimeoutErrorCode,
   type ZooKeeper,
@@ -32,7 +34,16 @@ import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/e
 import { connectAtLast } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
-import { followSettings, importTogether, lead, sendReport, takeTicket, writeInParts } from '../src/guide/recipes.ts'
+import {
+  followSettings,
+  importTogether,
+  lead,
+  migrate,
+  searchAndRebuild,
+  sendReport,
+  takeTicket,
+  writeInParts,
+} from '../src/guide/recipes.ts'
 import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
@@ -41,7 +52,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const guide = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
 /** Their first block is compiled and run by a test of the package. */
 const readmes = ['packages/client/README.md', 'packages/recipes/README.md']
-const pages = ['README.md', ...guide, ...readmes, 'packages/opentelemetry/README.md']
+const pages = ['README.md', ...guide, 'docs/recipes.md', ...readmes, 'packages/opentelemetry/README.md']
 
 /** The code between `// #region name` and `// #endregion`. */
 function region(path: string, name: string): string | undefined {
@@ -180,6 +191,29 @@ describe('The guide', () => {
     expect(await send('2026-11-27')).toBe('sent by host-1')
     expect(await send('2026-11-28')).toBe('sent')
     expect(sent).toEqual(['2026-11-27', '2026-11-28'])
+  })
+
+  test('searches together, and rebuilds alone', async () => {
+    const steps: string[] = []
+    const step = (name: string) => async () => {
+      steps.push(`${name} begins`)
+      await zk.sync('/')
+      steps.push(`${name} ends`)
+    }
+    await searchAndRebuild(new SharedLock(zk, '/index'), step('search'), step('rebuild'))
+    expect(steps).toHaveLength(6)
+    expect(steps.indexOf('rebuild ends') - steps.indexOf('rebuild begins')).toBe(1)
+  })
+
+  test('lets nobody pass while it migrates', async () => {
+    const barrier = new Barrier(zk, '/migrating')
+    const steps: string[] = []
+    await migrate(barrier, async () => {
+      void barrier.wait().then(() => steps.push('passed'))
+      await zk.sync('/')
+      steps.push('migrated')
+    })
+    await expect.poll(() => steps).toEqual(['migrated', 'passed'])
   })
 
   test('follows settings until its signal aborts', async () => {

@@ -1,5 +1,6 @@
-// Code of packages/recipes/README.md.
+// Code of packages/recipes/README.md, and of docs/recipes.md.
 import {
+  type Barrier,
   type Counter,
   type DoubleBarrier,
   Group,
@@ -13,6 +14,7 @@ import {
   once,
   type Semaphore,
   ServiceDiscovery,
+  type SharedLock,
   uriOf,
   type ZooKeeper,
 } from '@zk/recipes'
@@ -24,6 +26,8 @@ export {
   importTogether,
   joinWorkers,
   lead,
+  migrate,
+  searchAndRebuild,
   sendReport,
   serveOrders,
   takeTicket,
@@ -77,6 +81,15 @@ async function takeTicket(tickets: Counter): Promise<bigint> {
 }
 // #endregion
 
+// #region barrier
+/** Workers call `await barrier.wait()` before each piece of work. They do none while this runs. */
+async function migrate(barrier: Barrier, steps: () => Promise<void>): Promise<void> {
+  await barrier.set()
+  await steps() // if it fails, or this process dies, the barrier stays closed
+  await barrier.remove()
+}
+// #endregion
+
 // #region double-barrier
 /** Imports one part. All importers begin when all are present, and go on when all are done. */
 async function importTogether(barrier: DoubleBarrier, importPart: (signal: AbortSignal) => Promise<void>) {
@@ -89,16 +102,14 @@ async function importTogether(barrier: DoubleBarrier, importPart: (signal: Abort
 }
 // #endregion
 
-// #region join
+// #region group
 async function joinWorkers(zk: ZooKeeper, address: string): Promise<Membership> {
   const group = new Group(zk, '/workers')
   const me = await group.join({ name: 'host-1', data: address })
   me.signal.addEventListener('abort', () => console.warn('no longer a member', me.signal.reason))
   return me // me.update('…') changes the data, me.release() ends it
 }
-// #endregion
 
-// #region members
 async function followWorkers(zk: ZooKeeper, use: (addresses: string[]) => void, signal: AbortSignal): Promise<void> {
   for await (const members of new Group(zk, '/workers').watchMembers({ signal })) {
     use(members.map(({ text }) => text))
@@ -127,6 +138,13 @@ async function serveOrders(zk: ZooKeeper, address: string, port: number) {
 async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
   const instances = await new ServiceDiscovery(zk, '/services').instances('orders')
   return instances.filter(({ enabled }) => enabled).map((instance) => uriOf(instance))
+}
+// #endregion
+
+// #region shared-lock
+/** Searches run at the same time. A rebuild waits for them, and later ones wait for the rebuild. */
+async function searchAndRebuild(index: SharedLock, search: () => Promise<void>, rebuild: () => Promise<void>) {
+  await Promise.all([index.read.run(search), index.read.run(search), index.write.run(rebuild)])
 }
 // #endregion
 

@@ -1,4 +1,4 @@
-// What each call costs without contention, in round trips, requests and transactions: the table in README.md. The link has a fixed latency: a segment
+// What each call costs without contention, in round trips, requests and transactions: the table in docs/cost.md. The link has a fixed latency: a segment
 // of ten requests takes one round trip, and ten calls that wait for each other take ten.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -23,12 +23,14 @@ import { nothing, Scene } from '../support/scene.ts'
 
 /** The rows of the table, by their first column. */
 const documented = new Map(
-  [...readFileSync(new URL('../../README.md', import.meta.url), 'utf8').matchAll(/^\| (.*\d\/\d+\/\d.*) \|$/gm)].map(
-    ([, row]) => {
-      const cells = row!.split('|').map((cell) => cell.trim())
-      return [cells[0], cells] as const
-    },
-  ),
+  [
+    ...readFileSync(new URL('../../../../docs/cost.md', import.meta.url), 'utf8').matchAll(
+      /^\| (.*\d\/\d+\/\d.*) \|$/gm,
+    ),
+  ].map(([, row]) => {
+    const cells = row!.split('|').map((cell) => cell.trim())
+    return [cells[0], cells] as const
+  }),
 )
 
 const PATH = '/app/a'
@@ -50,7 +52,7 @@ const holding =
     return () => held.release()
   }
 
-/** As they are called in README.md. */
+/** As they are called in docs/cost.md. */
 const calls: Readonly<Record<string, Call>> = {
   '`Lock.acquire`': holding((zk) => new Lock(zk, PATH).acquire()),
   '`Lock.acquire` with another `heldWhile`': holding((zk) => new Lock(zk, PATH, { heldWhile: 'connected' }).acquire()),
@@ -82,7 +84,7 @@ const calls: Readonly<Record<string, Call>> = {
   },
 }
 
-test.each(Object.entries(calls))('%s costs what README.md says', async (name, call) => {
+test.each(Object.entries(calls))('%s costs what docs/cost.md says', async (name, call) => {
   const scene = new Scene()
   scene.ensemble.nodes.create('/app')
   scene.ensemble.nodes.create(OTHER_PATH)
@@ -115,7 +117,7 @@ function isTransaction(op: string | undefined): boolean {
   return !READS.includes(op!)
 }
 
-test('Every row of the table in README.md is tested', () => {
+test('Every row of the table in docs/cost.md is tested', () => {
   expect([...documented.keys()]).toEqual([...Object.keys(calls), ...Object.keys(trees)])
 })
 
@@ -146,7 +148,7 @@ async function mirrorOf([depth, breadth]: readonly [number, number]) {
   return { scene, zk: await scene.client() }
 }
 
-test.each(Object.entries(trees))('%s costs what README.md says', async (name, tree) => {
+test.each(Object.entries(trees))('%s costs what docs/cost.md says', async (name, tree) => {
   const { scene, zk } = await mirrorOf(tree)
   const since = scene.since()
   const opening = new Mirror(zk, PATH).open()

@@ -1,4 +1,4 @@
-// How long a free lock takes if every answer is late. README.md, "Slow answers", has a table of these times. `ZK_SLOW_GRANTS=1`
+// How long a free lock takes if every answer is late. docs/cost.md, "Slow answers", has a table of these times. `ZK_SLOW_GRANTS=1`
 // prints it.
 import { describe, expect, test } from 'vitest'
 import { WaitTimeoutError } from '../../src/index.ts'
