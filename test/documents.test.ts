@@ -1,8 +1,8 @@
 // Checks documents: each fault of the catalogue has its test, links have targets, and ARCHITECTURE.md names what exists.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { published, root, sourcesIn, workspaces } from './workspace.ts'
+import { markdownBelow, published, root, sourcesIn, workspaces } from './workspace.ts'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -80,16 +80,6 @@ describe('The catalogue of faults', () => {
     expect(words(invariants).filter((name) => !checks.some((text) => text.includes(`'${name}'`)))).toEqual([])
   })
 })
-
-const skipped = new Set(['node_modules', 'dist', '.git', 'typedoc', 'coverage'])
-
-function markdownBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : markdownBelow(path)
-    return entry.isFile() && path.endsWith('.md') ? [path] : []
-  })
-}
 
 const withoutCode = (markdown: string) => markdown.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '')
 

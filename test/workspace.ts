@@ -53,3 +53,14 @@ export function sourcesIn(folder: string): string[] {
     return /\.m?[jt]s$/.test(entry.name) ? [path] : []
   })
 }
+
+const skipped = new Set(['node_modules', 'dist', '.git', 'typedoc', 'coverage'])
+
+/** Documents below a folder, as paths relative to the root. */
+export function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : markdownBelow(path)
+    return entry.isFile() && path.endsWith('.md') ? [path] : []
+  })
+}

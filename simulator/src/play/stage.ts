@@ -74,7 +74,7 @@ export class Stage implements Target, PlayContext {
     this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
     const names = namesOf(network, members)
     this.hosts = [...(names?.keys() ?? members)]
-    // Addresses need no name server. Here they are names of themselves.
+    // Addresses need no name server. Here each is its own name.
     const addresses = [...members, CLOSED, SILENT].map((each): [string, readonly string[]] => [each, [each]])
     this.resolver =
       names &&

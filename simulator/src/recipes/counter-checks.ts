@@ -73,7 +73,7 @@ function isResult(value: bigint, digit: bigint, { from, to }: Change): boolean {
 }
 
 /**
- * C3: no read goes back in one session, behind other reads and behind changes that were confirmed. It is not checked if an
+ * C3: no read goes back in one session, after other reads and after changes that were confirmed. It is not checked if an
  * operator deleted the counter.
  */
 export const readsNeverGoBack: Check = (played) => {

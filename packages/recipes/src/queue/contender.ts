@@ -133,7 +133,7 @@ export class Contender {
 
   /**
    * Creates the nodes and reads the lists, in one segment. The result is the grant if there is no blocker; undefined if `confirm`
-   * must follow. Reads that `onSent` makes go in the same segment, behind the lists; it is called each time the create is sent. If
+   * must follow. Reads that `onSent` makes go in the same segment, after the lists; it is called each time the create is sent. If
    * there is a result, the last of these reads show what was committed before the create, and what the lists show.
    */
   async enter(onSent = () => {}): Promise<Grant | undefined> {

@@ -73,7 +73,7 @@ export class ProtectedNodes {
 
   /**
    * Creates the nodes, in the order of the plans, and the folder of each if it is missing. The result is undefined if it was
-   * cancelled before any existed. Requests that `onSent` makes go in the same segment, behind the create; it is called each time
+   * cancelled before any existed. Requests that `onSent` makes go in the same segment, after the create; it is called each time
    * the create is sent.
    */
   make(onSent = () => {}): Promise<ContenderNodes | undefined> {
@@ -200,7 +200,7 @@ export class ProtectedNodes {
       // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return this.#unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
-    // Our own queue may have no room for the create behind the creation of the folders.
+    // Our own queue may have no room for the create after the creation of the folders.
     if (folders !== undefined && KeeperError.is(error, 'NoNode', 'QueueFull')) await folders
     else if (!KeeperError.is(error, 'NoNode')) await throwUnlessTransient(this.#zk, error)
     return undefined

@@ -138,7 +138,7 @@ function checkData(what: string, data: unknown): void {
   throw new TypeError(`${what}: data must be a Uint8Array or a string, not ${show(data)}`)
 }
 
-/** Accepts bytes of another realm, too: test runners run tests in a realm of their own. */
+/** Accepts bytes from another realm, too: test runners run tests in a realm of their own. */
 function isBytes(data: unknown): boolean {
   return ArrayBuffer.isView(data) && Object.prototype.toString.call(data) === '[object Uint8Array]'
 }

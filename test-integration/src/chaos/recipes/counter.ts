@@ -140,7 +140,7 @@ function latest({ from, to }: Outcome): number {
   return Math.min(to, from + 2 * LATEST) + LATEST
 }
 
-/** Some of the changes whose deltas have this sum; undefined where there are none. */
+/** Some of the changes whose deltas have this sum; undefined if there are none. */
 function subsetOf(changes: readonly Outcome[], sum: bigint, most: number): readonly Outcome[] | undefined {
   if (sum === 0n) return []
   if (most === 0) return undefined

@@ -48,7 +48,7 @@ export const group: Recipe<Step | Look> = {
     const member = `member-${slot}`
     const live = new LiveList(group, over)
 
-    /** undefined where it is not known to be written. */
+    /** undefined if it is not known to be written. */
     const write = async (contender: string, me: Membership | undefined, number: number) => {
       log({ contender, member, what: 'writing', number })
       try {
