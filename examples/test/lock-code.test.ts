@@ -1,7 +1,7 @@
-// How to test code of one's own: the README of @zk/testing shows these tests.
+// How to test your own code: the README of @zk/testing shows these tests.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, Lock } from '@zk/recipes'
+import { connect, Lock, sleep } from '@zk/recipes'
 import { TestEnsemble, TestServer, VirtualWorld } from '@zk/testing'
 import { expect, test } from 'vitest'
 
@@ -43,7 +43,7 @@ test.each<Loss>([
   expect([held.isHeld(), held.signal.reason.code]).toEqual([false, reason])
 })
 
-test('a client with a chroot finds its nodes again behind a restart', async () => {
+test('a client with a chroot finds its nodes again after a restart', async () => {
   await using server = await TestServer.start()
   server.nodes.create('/app/orders')
   await using zk = await connect(`127.0.0.1:${server.port}/app`)
@@ -74,9 +74,9 @@ test('a session expires by itself when its client sends nothing', async () => {
 test('a holder that is cut off learns in time that the lock is lost', async () => {
   const world = new VirtualWorld({ seed: 1, members: 3 })
   await world.run(async () => {
-    const zk = await connect(world.connectString, { runtime: world.runtime })
+    await using zk = await connect(world.connectString, { runtime: world.runtime })
     const held = await new Lock(zk, '/locks/report').acquire()
-    await world.elapse(600_000) // ten minutes, in a few milliseconds
+    await sleep(zk.runtime, 600_000) // ten minutes, in a few milliseconds
     expect(held.isHeld()).toBe(true)
     world.network.cut({ process: world.runtime })
     await once(held.signal, 'abort')

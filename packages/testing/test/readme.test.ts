@@ -10,8 +10,8 @@ const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 
 const readme = sourceOf('../README.md')
 
 const section = (title: string) => new RegExp(`## ${title}\n([^]*?)\n## `).exec(readme)![1]!
-/** What is there for the ensemble itself, and what every iterable has. */
-const INTERNAL: ReadonlySet<string> = new Set(['constructor', 'add', 'isKept', 'toString', 'length', 'toJSON'])
+/** What is there for the ensemble itself, what every iterable has, and what logs use. */
+const INTERNAL: ReadonlySet<string> = new Set(['constructor', 'add', 'isKept', 'toString', 'toJSON', 'length'])
 /** What stands in backticks in the first column. */
 const listed = (text: string) => text.match(/^\| `.*?` \|/gm)!.flatMap((row) => row.match(/\w+/g)!)
 

@@ -335,8 +335,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a call that finds another one ahead fails',
-    replace: 'if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error',
-    with: 'if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length >= 0) throw error',
+    replace: "if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error",
+    with: "if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length >= 0) throw error",
     finds: 'O5',
     within: 20,
     recipe: 'Once',
