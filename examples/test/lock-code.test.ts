@@ -91,7 +91,7 @@ test('README of @zk/testing shows tests above', () => {
     read('../../packages/testing/README.md').matchAll(/^```ts\n([^]*?)^```/gm),
     ([, code]) => plain(code!),
   )
-  expect(shown).toHaveLength(4)
+  expect(shown).toHaveLength(3)
   const here = plain(read('lock-code.test.ts'))
   for (const code of shown) expect(here).toContain(code)
 })
