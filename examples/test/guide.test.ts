@@ -543,4 +543,22 @@ describe('The guide', () => {
     expect([code, output]).toEqual([0, 'leads\nclosed\n'])
     expect(ensemble.nodes.ephemerals()).toEqual([])
   })
+
+  test('resigns in a NestJS application on SIGTERM, and closes after that', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/nestjs.js', import.meta.url))
+    const env = { ...process.env, ZOOKEEPER: ensemble.connectString, NO_COLOR: '1' }
+    const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += String(chunk)))
+    await expect.poll(() => output).toMatch(/^leads$/m)
+    const leader = await new LeaderElection(zk, '/leader').leader()
+    child.kill('SIGTERM')
+    // Nest ends the process by the same signal when all hooks have run.
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    expect(output).toMatch(/^stops$/m)
+    const last = ensemble.history.requests({ session: leader!.sessionId }).slice(-2)
+    expect(last.map(({ message }) => message.op)).toEqual(['delete', 'closeSession'])
+    expect(ensemble.nodes.ephemerals()).toEqual([])
+  })
 })
