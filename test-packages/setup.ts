@@ -54,7 +54,7 @@ async function pack(folder: string): Promise<Packed[]> {
   const tarballs = stdout.trim().split('\n')
   return await Promise.all(
     tarballs.map(async (tarball) => {
-      const [, name] = /zk-(.+)-\d+\.\d+\.\d+\.tgz$/.exec(tarball)!
+      const [, name] = /zk-([^/]+)-\d+\.\d+\.\d+\.tgz$/.exec(tarball)!
       const { dependencies, peerDependencies } = JSON.parse(
         await readFile(join(root, 'packages', name!, 'package.json'), 'utf8'),
       ) as Record<string, object | undefined>

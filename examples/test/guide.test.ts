@@ -52,6 +52,8 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const guide = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
 /** Their first block is compiled and run by a test of the package. */
 const readmes = ['packages/client/README.md', 'packages/recipes/README.md']
+/** Their code runs with the packed packages: see test-packages. */
+const packed = ['docs/guide/commonjs.md', 'docs/guide/deno.md']
 const pages = ['README.md', ...guide, 'docs/recipes.md', ...readmes, 'packages/opentelemetry/README.md']
 
 /** The code between `// #region name` and `// #endregion`. */
@@ -61,8 +63,7 @@ function region(path: string, name: string): string | undefined {
 
 describe.each(pages)('%s', (page) => {
   test('shows code exactly as a compiled file has it', () => {
-    // The code of that page runs with the packed packages: see test-packages.
-    if (page === 'docs/guide/commonjs.md') return
+    if (packed.includes(page)) return
     const blocks = [...read(page).matchAll(/(?:<!-- (\S+)#(\S+) -->\n)?```ts\n([^]*?)\n```/g)]
     if (readmes.includes(page)) blocks.shift()
     for (const [, path, name, shown] of blocks) {
