@@ -2,7 +2,7 @@
 import { runInNewContext } from 'node:vm'
 import { deleteRecursive, walk } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { connect, LeaderElection, Lock, op, type ZooKeeper } from '../../src/index.ts'
+import { connect, Lock, op, type ZooKeeper } from '../../src/index.ts'
 import { calls as recipeCalls, PATH } from '../support/every-recipe.ts'
 import { type Outcome, outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
