@@ -20,9 +20,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Packages that a project has besides ours, and their commands. They come from this workspace: nothing is fetched. */
 const tools: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@babel/plugin-transform-modules-commonjs': {},
+  '@jest/globals': {},
   '@types/node': {},
   jest: { jest: 'bin/jest.js' },
-  vitest: { vitest: 'vitest.mjs' },
+  'ts-jest': {},
 }
 
 /** Packs the published packages and installs them, as their users do, into a project that all files of a run share. */

@@ -14,25 +14,33 @@ interface Command {
   readonly needs: { readonly what: string; readonly version: number } | undefined
 }
 
-/** A block belongs to the file whose name, with a colon, ends the paragraph before it; one of `sh` has commands. */
+/**
+ * A block belongs to the file whose name, with a colon, ends the paragraph before it; one of `sh` has commands. "`a.js` as above"
+ * stands for the file of an earlier section.
+ */
 export function sectionsOf(path: string): Section[] {
   const page = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
-  return page
-    .split(/^## /m)
-    .slice(1)
-    .map((text) => {
-      const blocks = [...text.matchAll(/([^\n]*)\n\n```(\w+)\n([^]*?)```/g)].map(
-        ([, before = '', language, body = '']) => ({
-          name: language === 'sh' ? undefined : nameIn(before),
-          text: body,
-        }),
-      )
-      return {
-        title: text.slice(0, text.indexOf('\n')),
-        files: blocks.flatMap(({ name, text }) => (name === undefined ? [] : [{ name, text }])),
-        commands: blocks.filter(({ name }) => name === undefined).flatMap(({ text }) => commandsIn(text)),
-      }
+  const sections: Section[] = []
+  for (const text of page.split(/^## /m).slice(1)) {
+    const blocks = [...text.matchAll(/([^\n]*)\n\n```(\w+)\n([^]*?)```/g)].map(
+      ([, before = '', language, body = '']) => ({
+        name: language === 'sh' ? undefined : nameIn(before),
+        text: body,
+      }),
+    )
+    const earlier = sections.flatMap(({ files }) => files)
+    const again = [...text.matchAll(/`([\w.]+)`\s+as\s+above/g)].map(([, name]) => {
+      const file = earlier.findLast((each) => each.name === name)
+      if (file === undefined) throw new Error(`no section above has ${name}`)
+      return file
     })
+    sections.push({
+      title: text.slice(0, text.indexOf('\n')),
+      files: [...again, ...blocks.flatMap(({ name, text }) => (name === undefined ? [] : [{ name, text }]))],
+      commands: blocks.filter(({ name }) => name === undefined).flatMap(({ text }) => commandsIn(text)),
+    })
+  }
+  return sections
 }
 
 function nameIn(line: string): string {
