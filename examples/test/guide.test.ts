@@ -33,7 +33,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/errors.ts'
 import { connectAtLast } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
-import { billOnce, type Store } from '../src/guide/production.ts'
+import { billOnce, reportUntil, type Store } from '../src/guide/production.ts'
 import {
   followSettings,
   importTogether,
@@ -352,6 +352,25 @@ describe('The guide', () => {
     }
     await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LostError)
     expect(billed).toEqual(['ann', 'bob'])
+  })
+
+  test('ends the report when the program stops, and releases its lock', async () => {
+    const stopping = new AbortController()
+    const signals: AbortSignal[] = []
+    const report = async (signal: AbortSignal) => {
+      signals.push(signal)
+      await once(signal, 'abort')
+    }
+    const lock = new Lock(zk, '/locks/report')
+    const reporting = reportUntil(stopping.signal, lock, report)
+    await expect.poll(() => signals).toHaveLength(1)
+    const reason = new Error('SIGTERM')
+    const waiting = expect(reportUntil(stopping.signal, lock, report)).rejects.toBe(reason)
+    await expect.poll(() => ensemble.nodes.get('/locks/report')?.children).toHaveLength(2)
+    stopping.abort(reason)
+    await Promise.all([reporting, waiting])
+    expect(signals).toHaveLength(1)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('changes two nodes, or none', async () => {

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { connect, fencingText, Lock, type ZooKeeper } from '@zk/recipes'
 
-export { billOnce, connected }
+export { billOnce, connected, reportUntil }
 
 /** Stands for a database. */
 export interface Store {
@@ -35,4 +35,10 @@ async function billOnce(zk: ZooKeeper, store: Store, signal: AbortSignal): Promi
     { signal, timeout: 60_000 },
   )
 }
+// #endregion
+
+// #region stop
+async function reportUntil(stopping: AbortSignal, lock: Lock, report: (signal: AbortSignal) => Promise<void>) {
+  await lock.run((held) => report(AbortSignal.any([held.signal, stopping])), { signal: stopping })
+} // now close the client
 // #endregion
