@@ -32,8 +32,8 @@ describe.each(runtimes)('$name', (runtime) => {
       'parts 3',
       'led',
       'NodeDataChanged /config',
-      'state closed',
       'SessionEnded /config',
+      'state closed',
       'handed over connected',
       expect.stringMatching(/^written with fence \d+$/),
     ])

@@ -2,15 +2,13 @@ import type { InstrumentationConfig } from '@opentelemetry/instrumentation'
 
 /** The options of the instrumentation. An unknown option, or an invalid value, is a `TypeError`. */
 export interface ZooKeeperInstrumentationConfig extends InstrumentationConfig {
-  /** Whether the instrumentation is enabled when it is made. @default true */
-  enabled?: boolean
   /**
    * Paths below which metrics and names of spans say the path, cut to one level below the prefix: with `['/locks']`, a lock at
    * `/locks/report` has the attribute `zk.path` `/locks/report`, and so has each call below it. There are at most 100 such paths;
    * further ones are `/locks/*`. Paths are those of the calls, without the chroot of the client.
    * @default none: metrics have no paths
    */
-  pathPrefixes?: readonly string[]
+  pathPrefixes?: readonly string[] | undefined
 }
 
 const known = ['enabled', 'pathPrefixes']

@@ -8,7 +8,7 @@ import { printable } from './printable.ts'
 /** The options of `formatMessage`. */
 export interface FormatMessageOptions {
   /** How many bytes of the data of a node are shown. Its size is always shown. @default 0 */
-  readonly data?: number | undefined
+  data?: number | undefined
 }
 
 /** More items of a list are counted, not shown. */

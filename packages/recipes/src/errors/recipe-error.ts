@@ -48,7 +48,9 @@ export class RecipeError extends ZkError {
     code: RecipeErrorCode,
     path: string,
     message: string,
-    fields: Partial<Pick<RecipeError, 'permits' | 'stored' | 'bound' | 'limit' | 'found'>> = {},
+    fields: {
+      readonly [Field in 'permits' | 'stored' | 'bound' | 'limit' | 'found']?: RecipeError[Field] | undefined
+    } = {},
   ) {
     super(code, message, { path })
     Object.assign(this, fields)

@@ -87,8 +87,9 @@ export class WaitTimeoutError extends ZkError {
     code: WaitTimeoutErrorCode,
     path: string,
     message: string,
-    fields: Pick<WaitTimeoutError, 'timeout'> &
-      Partial<Pick<WaitTimeoutError, 'position' | 'ahead' | 'blocker' | 'present' | 'owner'>>,
+    fields: Pick<WaitTimeoutError, 'timeout'> & {
+      readonly [Field in 'position' | 'ahead' | 'blocker' | 'present' | 'owner']?: WaitTimeoutError[Field] | undefined
+    },
   ) {
     super(code, message, { path })
     Object.assign(this, fields)
