@@ -4,9 +4,7 @@ import {
   diag,
   DiagLogLevel,
   type Meter,
-  type MeterProvider,
   type Tracer,
-  type TracerProvider,
 } from '@opentelemetry/api'
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { Lock } from '@zk/recipes'
@@ -113,8 +111,8 @@ describe('ZooKeeperInstrumentation', () => {
     const meter = new Proxy({}, { get: (_, name) => (String(name).startsWith('create') ? () => instrument : () => {}) })
     const observed = new Observed({ enabled: false })
     const { instrumentation } = observed
-    instrumentation.setTracerProvider({ getTracer: () => throwing as Tracer } as TracerProvider)
-    instrumentation.setMeterProvider({ getMeter: () => meter as Meter } as MeterProvider)
+    instrumentation.setTracerProvider({ getTracer: () => throwing as Tracer })
+    instrumentation.setMeterProvider({ getMeter: () => meter as Meter })
     const error = vi.fn(boom)
     diag.setLogger({ error, warn: () => {}, info: () => {}, debug: () => {}, verbose: () => {} }, DiagLogLevel.ERROR)
     onTestFinished(() => diag.disable())
