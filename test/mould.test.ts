@@ -46,7 +46,7 @@ describe('What is watched', () => {
 
   test('is the only thing that iterates, besides terms, walk and the entries of a mirror', () => {
     const others = both.split('\n').filter((line) => /: (?:Async)?(?:Iterable)?(?:Generator|Iterator)\w*</.test(line))
-    const names = others.map((line) => /(\w+)\(/.exec(line)![1]).sort()
+    const names = others.map((line) => /(\w+)\(/.exec(line)![1]!).sort()
     expect(names).toEqual(['entries', 'terms', 'walk'])
   })
 })
@@ -78,7 +78,7 @@ test('Every call that takes a timeout takes WaitOptions, or options that extend 
 
 test('Every error extends ZkError, and has a code', () => {
   const errors = [...both.matchAll(/^export (?:abstract )?class (\w*Error) extends (\w+)/gm)]
-  expect(errors.map(([, name]) => name).sort()).toEqual([
+  expect(errors.map(([, name]) => name!).sort()).toEqual([
     'ConnectError',
     'KeeperError',
     'LostError',

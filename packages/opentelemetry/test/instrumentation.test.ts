@@ -1,11 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
-import {
-  diag,
-  DiagLogLevel,
-  type Meter,
-  type Tracer,
-} from '@opentelemetry/api'
+import { diag, DiagLogLevel, type Meter, type Tracer } from '@opentelemetry/api'
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { Lock } from '@zk/recipes'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
