@@ -18,7 +18,8 @@ import { nothing, Scene } from '../support/scene.ts'
 
 const PATH = '/jobs/report'
 const RECORD = `${PATH}/done`
-const HOUR = 3_600_000
+/** The length of the periods. */
+const PERIOD = 60_000
 const T = 4_000
 
 const recordOf = (scene: Scene) => {
@@ -106,14 +107,14 @@ describe('once', () => {
     const [job, theirs] = [new Job(zk), new Job(other)]
     const results: (OnceResult<number> | undefined)[] = []
     for (let quarter = 0; quarter < 12; quarter++) {
-      for (const each of [job, theirs]) results.push(await scene.done(each.call({ every: HOUR })))
-      await scene.world.advance(HOUR / 4)
+      for (const each of [job, theirs]) results.push(await scene.done(each.call({ every: PERIOD })))
+      await scene.world.advance(PERIOD / 4)
     }
     const runs = results.flatMap((result) => (result?.ran ? [result.run] : []))
     expect(runs.map(({ slot }) => slot)).toEqual([
       '2024-01-01T00:00:00.000Z',
-      '2024-01-01T01:00:00.000Z',
-      '2024-01-01T02:00:00.000Z',
+      '2024-01-01T00:01:00.000Z',
+      '2024-01-01T00:02:00.000Z',
     ])
     expect(job.runs + theirs.runs).toBe(3)
   })
@@ -122,23 +123,23 @@ describe('once', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const { body, end } = longBody()
-    await scene.world.advance(HOUR - 1_000)
-    const running = outcome(once(zk, PATH, { every: HOUR }, body))
+    await scene.world.advance(PERIOD - 1_000)
+    const running = outcome(once(zk, PATH, { every: PERIOD }, body))
     await scene.world.advance(2_000)
     end()
     await scene.world.settle()
     expect(running.value).toMatchObject({ ran: true, run: { slot: '2024-01-01T00:00:00.000Z' } })
-    expect(await scene.done(new Job(zk).call({ every: HOUR }))).toMatchObject({ ran: true })
+    expect(await scene.done(new Job(zk).call({ every: PERIOD }))).toMatchObject({ ran: true })
   })
 
   test('once keeps to one run in each period of a shorter every', async () => {
     const scene = new Scene()
     const job = new Job(await scene.client())
-    await scene.world.advance(HOUR / 2)
-    expect(await scene.done(job.call({ every: 24 * HOUR }))).toMatchObject({ ran: true })
-    expect(await scene.done(job.call({ every: HOUR }))).toMatchObject({ ran: false, why: 'done' })
-    await scene.world.advance(HOUR / 2)
-    expect(await scene.done(job.call({ every: HOUR }))).toMatchObject({ ran: true })
+    await scene.world.advance(PERIOD / 2)
+    expect(await scene.done(job.call({ every: 24 * PERIOD }))).toMatchObject({ ran: true })
+    expect(await scene.done(job.call({ every: PERIOD }))).toMatchObject({ ran: false, why: 'done' })
+    await scene.world.advance(PERIOD / 2)
+    expect(await scene.done(job.call({ every: PERIOD }))).toMatchObject({ ran: true })
   })
 
   test('once skips while another host runs, and says who and since when (O01)', async () => {
@@ -167,8 +168,8 @@ describe('once', () => {
     const running = outcome(once(other, PATH, { slot: 'a' }, body))
     await scene.world.settle()
     const job = new Job(zk)
-    const waiting = outcome(job.call({ slot: 'a', timeout: HOUR }))
-    await scene.world.advance(60_000)
+    const waiting = outcome(job.call({ slot: 'a', timeout: 2 * PERIOD }))
+    await scene.world.advance(PERIOD)
     expect(waiting.status).toBe('pending')
     end()
     await scene.world.settle()
@@ -263,7 +264,7 @@ describe('once whose body fails', () => {
     const [zk, other] = (await scene.clients(2, { sessionTimeout: T })) as [ZooKeeper, ZooKeeper]
     void once(zk, PATH, { slot: 'a' }, longBody().body).catch(() => {})
     await scene.world.settle()
-    const waiting = outcome(new Job(other).call({ slot: 'a', timeout: HOUR }))
+    const waiting = outcome(new Job(other).call({ slot: 'a', timeout: PERIOD }))
     await scene.world.settle()
     expect(await scene.done(new Job(other).call({ slot: 'a' }))).toMatchObject({ ran: false, why: 'running' })
     scene.expire(zk)
@@ -299,17 +300,17 @@ describe('once and clocks', () => {
       },
     })
 
-  test.each([-24 * HOUR, -120_000, 120_000, 24 * HOUR])(
+  test.each([-24 * PERIOD, -120_000, 120_000, 24 * PERIOD])(
     'once of a host whose clock is wrong by %d ms keeps to the periods of the leader (O05)',
     async (by) => {
       const scene = new Scene()
       const wrong = new Job(await scene.client({ runtime: withClock(scene.world, by) }))
       const right = new Job(await scene.client())
-      for (let hour = 0; hour < 3; hour++) {
+      for (let period = 0; period < 3; period++) {
         const [one, other] = hour % 2 === 0 ? [wrong, right] : [right, wrong]
-        expect(await scene.done(one.call({ every: HOUR }))).toMatchObject({ ran: true })
-        expect(await scene.done(other.call({ every: HOUR }))).toMatchObject({ ran: false, why: 'done' })
-        await scene.world.advance(HOUR)
+        expect(await scene.done(one.call({ every: PERIOD }))).toMatchObject({ ran: true })
+        expect(await scene.done(other.call({ every: PERIOD }))).toMatchObject({ ran: false, why: 'done' })
+        await scene.world.advance(PERIOD)
       }
     },
   )
@@ -321,25 +322,25 @@ describe('once and clocks', () => {
       if (level === 'warn' && message.includes('a job')) lines.push({ message, ...fields })
     }
     const job = new Job(await scene.client({ logger }))
-    await scene.world.advance(5 * HOUR)
-    expect(await scene.done(job.call({ every: HOUR }))).toMatchObject({ ran: true })
-    scene.world.setWallClock(-2 * HOUR)
-    for (let hour = 0; hour < 3; hour++) {
-      expect(await scene.done(job.call({ every: HOUR }))).toMatchObject({
+    await scene.world.advance(5 * PERIOD)
+    expect(await scene.done(job.call({ every: PERIOD }))).toMatchObject({ ran: true })
+    scene.world.setWallClock(-2 * PERIOD)
+    for (let period = 0; period < 3; period++) {
+      expect(await scene.done(job.call({ every: PERIOD }))).toMatchObject({
         ran: false,
         why: 'done',
-        run: { slot: '2024-01-01T05:00:00.000Z' },
+        run: { slot: '2024-01-01T00:05:00.000Z' },
       })
-      await scene.world.advance(HOUR)
+      await scene.world.advance(PERIOD)
     }
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({
       message: expect.stringContaining('is recorded for a later time') as string,
       path: PATH,
-      last: '2024-01-01T05:00:00.000Z',
-      now: '2024-01-01T03:00:00.000Z',
+      last: '2024-01-01T00:05:00.000Z',
+      now: '2024-01-01T00:03:00.000Z',
     })
-    expect(await scene.done(job.call({ every: HOUR }))).toMatchObject({ ran: true })
+    expect(await scene.done(job.call({ every: PERIOD }))).toMatchObject({ ran: true })
     expect(job.runs).toBe(2)
   })
 
@@ -349,7 +350,7 @@ describe('once and clocks', () => {
     for (const slot of ['a', 'b', 'c']) {
       expect(await scene.done(job.call({ slot }))).toMatchObject({ ran: true })
       expect(await scene.done(job.call({ slot }))).toMatchObject({ ran: false })
-      scene.world.setWallClock(-24 * HOUR)
+      scene.world.setWallClock(-24 * PERIOD)
     }
   })
 })
@@ -373,7 +374,7 @@ describe('once and operators', () => {
     ['{"version":1,"slot":"a","at":"2026-11-27T01:00:00Z","label":"","fencingToken":"1"}', 'is no record of a run'],
     ['{"version":2,"slot":"a"}', 'is the record of a later release (version 2) of a run'],
   ])('once refuses to guess what %j means, and says what to do (O06)', async (data, problem) => {
-    for (const options of [{ slot: 'b' }, { every: HOUR }]) {
+    for (const options of [{ slot: 'b' }, { every: PERIOD }]) {
       const scene = new Scene()
       scene.ensemble.nodes.create('/jobs')
       scene.ensemble.nodes.create(PATH)
@@ -501,7 +502,7 @@ describe('The arguments of once', () => {
     scene.refuse()
     scene.freeze(zk)
     const bySlot = outcome(new Job(zk).call({ slot: 'a' }))
-    const byPeriod = outcome(new Job(zk).call({ every: HOUR }))
+    const byPeriod = outcome(new Job(zk).call({ every: PERIOD }))
     await scene.world.advance(T)
     expect(KeeperError.is(bySlot.error, 'RequestTimeout')).toBe(true)
     expect(WaitTimeoutError.is(byPeriod.error)).toBe(true)
