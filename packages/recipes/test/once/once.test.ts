@@ -307,7 +307,7 @@ describe('once and clocks', () => {
       const wrong = new Job(await scene.client({ runtime: withClock(scene.world, by) }))
       const right = new Job(await scene.client())
       for (let period = 0; period < 3; period++) {
-        const [one, other] = hour % 2 === 0 ? [wrong, right] : [right, wrong]
+        const [one, other] = period % 2 === 0 ? [wrong, right] : [right, wrong]
         expect(await scene.done(one.call({ every: PERIOD }))).toMatchObject({ ran: true })
         expect(await scene.done(other.call({ every: PERIOD }))).toMatchObject({ ran: false, why: 'done' })
         await scene.world.advance(PERIOD)
