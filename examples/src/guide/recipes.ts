@@ -66,7 +66,7 @@ async function lead(election: LeaderElection, work: (held: Held) => Promise<void
 async function sendReport(zk: ZooKeeper, date: string, send: (held: Held) => Promise<void>): Promise<string> {
   const call = await once(zk, '/jobs/report', { slot: date, label: 'host-1' }, send)
   if (call.ran) return 'sent'
-  return call.why === 'done' ? `sent by ${call.run.label}` : `${call.blocker?.label} is sending it`
+  return call.why === 'done' ? `sent by ${call.run.label}` : `${call.blocker?.label} is ahead`
 }
 // #endregion
 

@@ -3,7 +3,7 @@ import type { InstrumentationConfig } from '@opentelemetry/instrumentation'
 /** The options of the instrumentation. An unknown option, or an invalid value, is a `TypeError`. */
 export interface ZooKeeperInstrumentationConfig extends InstrumentationConfig {
   /**
-   * Paths below which metrics and names of spans say the path, cut to one level below the prefix: with `['/locks']`, a lock at
+   * Metrics and span names show the paths below these prefixes, cut to one level below the prefix: with `['/locks']`, a lock at
    * `/locks/report` has the attribute `zk.path` `/locks/report`, and so has each call below it. There are at most 100 such paths;
    * further ones are `/locks/*`. Paths are those of the calls, without the chroot of the client.
    * @default none: metrics have no paths

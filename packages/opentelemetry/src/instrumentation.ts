@@ -14,12 +14,12 @@ const VERSION = '0.1.0'
 type Subscription = readonly [channel: string, subscriber: (message: unknown) => void]
 
 /**
- * Makes spans and metrics of all clients of the process, and of their locks. It patches nothing: the packages publish what they do
+ * Records spans and metrics for all clients of the process, and for their locks. It patches nothing: the packages publish what they do
  * on diagnostics channels.
  *
  *     registerInstrumentations({ instrumentations: [new ZooKeeperInstrumentation({ pathPrefixes: ['/locks'] })] })
  *
- * Make it before the first `connect`. Clients that exist already have spans, counters and histograms, but no gauge such as
+ * Create it before the first `connect`. Clients that already exist get spans, counters and histograms, but no gauges such as
  * `zk.connected`.
  */
 export class ZooKeeperInstrumentation extends InstrumentationBase<ZooKeeperInstrumentationConfig> {

@@ -2,7 +2,7 @@ import type { KeeperErrorCode } from '../base/errors.ts'
 import { type ACL, checkBoolean, checkKeys, checkSignal, checkTime } from '../base/arguments.ts'
 import type { Session } from './session.ts'
 
-/** How long a call may take. For what a call waits, and how long by default, is said where it is declared. */
+/** How long a call may take. What it waits for, and for how long by default, is documented at each call. */
 export interface WaitOptions {
   /** The longest wait, in ms, 0 or more. */
   timeout?: number | undefined

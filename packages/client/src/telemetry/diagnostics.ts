@@ -9,7 +9,7 @@ import type { ClientStats } from './stats.ts'
 
 /** The client, its session and its server. */
 interface Place {
-  /** The name of the client: see the option `name`. */
+  /** The name of the client: see the option `advanced.name`. */
   readonly client: string
   /** 0n before a server has given an id. */
   readonly sessionId: bigint

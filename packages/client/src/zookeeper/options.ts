@@ -54,7 +54,7 @@ export interface ConnectOptions {
   /** A session to resume: the result of `zk.detach()`. @default none, a new session */
   session?: SessionCredentials | undefined
   /**
-   * Gets lines about sessions and connections, on four levels: `console`, a logger of pino or winston, or a function.
+   * Receives lines about sessions and connections, at four levels: `console`, a logger of pino or winston, or a function.
    * @default silent
    */
   logger?: Logger | undefined

@@ -84,7 +84,7 @@ export class ZooKeeper {
     return this.#chroot.path
   }
 
-  /** The name of the client on its diagnostics channels: the option `name`, or the connect string. */
+  /** The name of the client on its diagnostics channels: the option `advanced.name`, or the connect string. */
   get name(): string {
     return this.#sessions.name
   }

@@ -21,7 +21,7 @@ export interface NameOwner {
   readonly sessionId: bigint
   /**
    * When the node was created, by the leader's clock, in ms since the epoch. It is 0, and so is `sessionId`, if this client may
-   * not read the node, so that the server does not tell.
+   * not read the node, because then the server does not say.
    */
   readonly since: number
   /** Whether it is a membership of this same client. */

@@ -54,7 +54,7 @@ export class Mirror {
 
   /**
    * Resolves when the content is whole: as recent as the server of this client was at some time after the call. Rejects with a
-   * `MirrorTooLarge` when the tree exceeds a limit, with `ResponseTooLarge` when a list of children exceeds the client's
+   * `RecipeError`, `MirrorTooLarge`, when the tree exceeds a limit, with `ResponseTooLarge` when a list of children exceeds the client's
    * `maxResponseSize`, with the reason of the signal, and with any permanent error (`Closed`, `AuthFailed` …). Then no watch is
    * left. It waits for servers without a time limit.
    *

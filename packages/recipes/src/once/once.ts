@@ -55,7 +55,7 @@ export type OnceResult<T> =
 
 /**
  * Runs a job at most once in each period, on whichever host comes first. A run is recorded when its body has ended without an error.
- * Until then the job is to be done: if the body throws, or its host dies, the next call in the period runs it again.
+ * Until then the job is still due: if the body throws, or its host dies, the next call in the period runs it again.
  *
  *     await once(zk, '/jobs/report', { slot: '2026-11-27' }, async (held) => { … })
  *
@@ -71,7 +71,7 @@ export type OnceResult<T> =
  * period begins, by that clock, belongs to the period before: call more often than once in a period.
  *
  * Rejects with the error of the body, and with a `LostError` that has the `result` of the body if the hold was lost before the
- * run was recorded. A call that rejects has recorded nothing, unless the error has `outcomeUnknown`: then no answer has shown it.
+ * run was recorded. A call that rejects has recorded nothing, unless the error has `outcomeUnknown`: then it may have.
  */
 export async function once<T>(
   zk: ZooKeeper,

@@ -8,7 +8,7 @@ import type { Slowness } from '../lease/slow-answers.ts'
 
 /** The fields of all messages. */
 interface Contention {
-  /** The name of the client: see the option `name` of `connect`. */
+  /** The name of the client: see `advanced.name` in the options of `connect`. */
   readonly client: string
   /** The path of the lock or the election; all paths of a `MultiLock`, with commas between them. */
   readonly path: string
@@ -35,8 +35,8 @@ export interface AcquireMessage extends Contention {
   /** This and the fields below are undefined until the call has settled. `waited` is the time since the call, in ms. */
   waited: number | undefined
   /**
-   * `busy`: `tryAcquire` has found the lock taken. `timeout`: its `timeout` is over. `aborted`: its signal has aborted. `failed`: it
-   * rejects with another error.
+   * `busy`: `tryAcquire` has found the lock taken. `timeout`: it rejects with a `WaitTimeoutError`. `aborted`: its signal has
+   * aborted. `failed`: it rejects with another error.
    */
   outcome: 'granted' | 'busy' | 'timeout' | 'aborted' | 'failed' | undefined
   /** The path of the contender's node, if it was granted; of the first, if it has several. */

@@ -87,8 +87,8 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   /**
-   * See `Acquirable`. Rejects with a `RecipeError`, `PermitsDiffer`, if the stored number of permits is different, and with a `RangeError` if it
-   * is, or becomes, less than `count`: the call would wait forever.
+   * See `Acquirable`. Rejects with a `RecipeError`, `PermitsDiffer`, if the stored number of permits is different, and with a
+   * `RangeError` if it is, or becomes, less than `count`: the call would wait forever.
    */
   async acquire(options: AcquireOptions & CountOption = {}): Promise<SemaphoreHeld> {
     checkCall('Semaphore.acquire', options, ['count', ...acquireOptions])

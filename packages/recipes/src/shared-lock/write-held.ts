@@ -43,8 +43,8 @@ export class WriteHeld extends Held {
    * Resolves with the hold of a reader, which has the writer's place and fencing token. No other writer is granted in between.
    * The hold of the writer ends at the call (`Downgraded`), because other readers may be granted before the answer arrives. If
    * it rejects, nothing is held: with a `LostError` if the session ends or the node is deleted, with `RequestTimeout` if no
-   * server answers within `timeout`, the session timeout by default, or with the reason of the signal. If the signal is aborted before the call, nothing happens: the
-   * writer still holds.
+   * server answers within `timeout`, the session timeout by default, or with the reason of the signal.
+   * If the signal is aborted before the call, nothing happens: the writer still holds.
    */
   async downgrade(options: WaitOptions = {}): Promise<Held> {
     checkCall('downgrade', options, ['timeout', 'signal'])
