@@ -44,7 +44,10 @@ export abstract class ZkError extends Error {
     return { name, message, ...fieldsInJson(this) }
   }
 
-  /** Whether the error is of this class, in any copy of the package, and has one of the codes, if any is given. */
+  /**
+   * Whether the error is of this class, in any copy of the package, and has one of the codes, if any is given. Call it as a method:
+   * `errors.filter((error) => ZkError.is(error))`.
+   */
   static is<E extends ZkError, Code extends E['code']>(
     this: abstract new (...args: never) => E,
     error: unknown,

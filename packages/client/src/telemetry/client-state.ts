@@ -63,13 +63,13 @@ export interface DisconnectedState extends OfSession {
   readonly ensembleBehind: boolean
 }
 
-/** The session is over. `connecting` follows, unless `renewSession` is false. */
+/** The session is over. `connecting` follows, unless `renewSession` is false, or the client was being detached. */
 export interface ExpiredState extends OfSession {
   /** The name of the state. */
   readonly name: 'expired'
 }
 
-/** The last state of a client. It is `expired` only if `renewSession` is false. */
+/** The last state of a client. It is `expired` only if `renewSession` is false, or if the session expired during `detach`. */
 export type FinalState = EndedState | ExpiredState
 
 /** The client has ended. */

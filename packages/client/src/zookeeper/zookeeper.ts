@@ -133,7 +133,7 @@ export class ZooKeeper {
 
   /**
    * Resolves when the client has ended for good, with its last state: `closed` after `close` or `detach`, `authFailed` if a server
-   * has refused the credentials, `expired` if `renewSession` is false and the session has expired. It never rejects, so you need
+   * has refused the credentials, `expired` if the session has expired, and `renewSession` is false or `detach` was under way. It never rejects, so you need
    * not handle its errors.
    *
    *     const { name } = await zk.closed

@@ -38,6 +38,8 @@ export class WatchedMembers implements Source<readonly Member[]> {
   /** Whether something may have changed since the last pass began. */
   #mayHaveChanged = true
   #waking = new Deferred()
+  /** Whether the connection was lost since the last pass began. */
+  #wasLost = false
   #isStopped = false
 
   /** `read` is called with each member as soon as it is read, so its work is spread over the reads. */
@@ -59,8 +61,9 @@ export class WatchedMembers implements Source<readonly Member[]> {
       let isWhole: boolean
       do {
         this.#mayHaveChanged = false
+        this.#wasLost = false
         isWhole = await this.#pass({ session, signal })
-      } while (!isWhole)
+      } while (!isWhole || this.#wasLost)
     }
     await inEachSession(this.zk, readWhole, { signal })
     return this.#list!.names.map((name) => this.#members.get(name)!.member)
@@ -73,6 +76,7 @@ export class WatchedMembers implements Source<readonly Member[]> {
 
   /** Servers answer the next list only after they have set the watches again, and sent the events of what has changed. */
   lost(): void {
+    this.#wasLost = true
     if (this.#list !== undefined) this.#list.isOld = true
   }
 

@@ -36,7 +36,7 @@ const ROUNDING = 1
 const ofSessions = new WeakMap<Session, Map<string, LeaseKeeper>>()
 
 /**
- * The keeper listens as long as the session holds something under this chroot. The first one stays for the next hold: to make
+ * The keeper listens as long as the session holds something under this chroot. The last one stays for the next hold: to make
  * another one takes 4 % of the memory that a free lock allocates.
  */
 export class LeaseKeeper {

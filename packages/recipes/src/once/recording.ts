@@ -4,6 +4,7 @@
 // happened. At most one of the two happens, because each names the version that it replaces. After a loss it is not repeated. When the node
 // of the hold is gone, the transaction cannot happen any more, and a committed read shows whether it has.
 import { KeeperError, type ZooKeeper } from '@zk/client'
+import { LostError } from '../errors/lost-error.ts'
 import type { Held } from '../held/held.ts'
 import { afterCommit } from '../kernel/committed.ts'
 import { within } from '../kernel/limit.ts'
@@ -39,8 +40,10 @@ export class Recording {
     try {
       await this.#writeWhileHeld()
     } catch (error) {
-      const { loss } = this.#held
-      if (loss === undefined) throw error
+      // The body may have released the hold.
+      const loss = this.#held.loss ?? (LostError.is(error) ? error : undefined)
+      // An earlier transaction may have happened, or still happen.
+      if (loss === undefined) throw this.#unanswered ?? error
       if (this.#unanswered === undefined || !(await this.#hasHappened(this.#unanswered))) throw loss.with(result)
     }
   }

@@ -17,7 +17,8 @@ export interface EndedWait {
 }
 
 /** The error of a caller that was not granted in time. Its place in the queue has been given up. */
-export function notGranted(path: string, timeout: number, wait: EndedWait): WaitTimeoutError {
+export function notGranted(path: string, timeout: number, ended: EndedWait): WaitTimeoutError {
+  const wait = { ...ended, ahead: aheadOf(ended) }
   const { ahead = [], blocker, proof } = wait
   const code = proof === undefined && ahead.length > 0 ? 'LockHeld' : 'SlowAnswers'
   return new WaitTimeoutError(code, path, `${path} was not granted within ${timeout} ms: ${placeOf(wait)}`, {
@@ -26,6 +27,11 @@ export function notGranted(path: string, timeout: number, wait: EndedWait): Wait
     ahead,
     blocker: blocker && inJson({ ...blocker }),
   })
+}
+
+/** A newer list of another call may already lack the blocker, whose end this call has not learned of. */
+function aheadOf({ ahead, blocker }: EndedWait): readonly string[] | undefined {
+  return blocker === undefined || (ahead !== undefined && ahead.length > 0) ? ahead : [blocker.path]
 }
 
 function placeOf({ ahead, blocker, at, proof, trouble = 'is the ensemble reachable?' }: EndedWait): string {

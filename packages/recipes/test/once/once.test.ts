@@ -289,6 +289,18 @@ describe('once whose body fails', () => {
   })
 })
 
+test('once whose body releases its hold rejects with the result, and records nothing', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  const body = async (held: Held) => {
+    await held.release()
+    return 3
+  }
+  const running = await scene.start(once(zk, PATH, { slot: 'a' }, body))
+  expect(running.error).toMatchObject({ name: 'LostError', code: 'Released', result: 3 })
+  expect(recordOf(scene)).toBeUndefined()
+})
+
 describe('once and clocks', () => {
   /** The runtime of a host whose wall clock is wrong by so many ms. */
   const withClock = (runtime: Runtime, by: number): Runtime =>

@@ -1,6 +1,7 @@
 // The error of an acquire that timed out: how far it came, and which contender was ahead.
 import { describe, expect, test } from 'vitest'
 import { type Held, LeaderElection, Lock, WaitTimeoutError, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import { notGranted } from '../../src/queue/not-granted.ts'
 import { outcome } from '../support/outside.ts'
 import { Scene } from '../support/scene.ts'
 
@@ -211,5 +212,12 @@ describe('WaitTimeoutError', () => {
     scene.expire(zk)
     await scene.world.advance(TIMEOUT)
     expect(waiting.error).toMatchObject({ position: 2, blocker: { label: 'host-1', isOwn: false } })
+  })
+
+  test('WaitTimeoutError names the contender that it waited for, although a newer list of another call lacks it', () => {
+    const blocker = { path: `${PATH}/one`, label: 'host-0', sessionId: 1n, since: 0, isOwn: false }
+    const error = notGranted(PATH, 0, { at: 0, ahead: [], blocker })
+    expect(error).toMatchObject({ code: 'LockHeld', position: 1, ahead: [blocker.path], blocker: { label: 'host-0' } })
+    expect(error.message).toContain('1 ahead; waited for session 0x1')
   })
 })
