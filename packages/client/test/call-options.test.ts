@@ -74,7 +74,7 @@ describe.each(calls)('%s', (name, call, known) => {
     ['null', null, /: options must be an object such as \{ .+ \}, not null$/],
     ['a callback', () => {}, / takes no callback: it returns a promise$/],
     ['a bare signal', new AbortController().signal, /: a signal is given as \{ signal \}$/],
-    ['a signal that is none', { signal: 5 }, /^signal must be an AbortSignal$/],
+    ['a signal that is not an AbortSignal', { signal: 5 }, /^signal must be an AbortSignal$/],
   ])(`${name} refuses %s`, async (_, options, message) => {
     const error = await refused(call, options)
     expect(error).toBeInstanceOf(TypeError)

@@ -64,7 +64,7 @@ test.each(Object.entries(methods))(
 )
 
 test.each(Object.entries(methods).filter(([name]) => name !== 'removeWatches'))(
-  'ZooKeeper.%s rejects a signal that is none, and sends nothing',
+  'ZooKeeper.%s rejects a signal that is not an AbortSignal, and sends nothing',
   async (_, call) => {
     await expectRefusal((zk) => call(zk, '/a', { signal: {} }), TypeError)
   },

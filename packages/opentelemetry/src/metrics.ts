@@ -7,7 +7,7 @@ import type { PathLabels } from './path-labels.ts'
 
 type Client = ClientMessages['zk:client']
 
-/** Those that are worth an alert. Others, such as `NoNode`, begin with their first error. */
+/** The codes worth an alert. The series of other codes, such as `NoNode`, starts with the first error. */
 const troubles = [
   'ConnectionLoss',
   'RequestTimeout',
@@ -272,7 +272,7 @@ function instrumentsOf(meter: Meter): Instruments {
     expiries: counter('zk.sessions.expired', '{session}', 'Sessions that expired'),
     waiting: gauge('zk.locks.waiting', '{lock}', 'Calls that wait for a lock now'),
     held: gauge('zk.locks.held', '{lock}', 'Locks that are held now'),
-    longest: gauge('zk.locks.longest_hold', 's', 'How long the oldest of them has been held; 0 if there is none'),
+    longest: gauge('zk.locks.longest_hold', 's', 'How long the oldest lock has been held; 0 while no lock is held'),
     waits: histogram('zk.lock.wait.duration', LOCK_BUCKETS, 'From the call to the grant, or to the end of the wait'),
     holds: histogram('zk.lock.hold.duration', LOCK_BUCKETS, 'From the grant to the release or the loss'),
     lost: counter('zk.locks.lost', '{lock}', 'Locks that were lost, by reason'),

@@ -90,7 +90,7 @@ export class Observed {
     })
   }
 
-  /** The only series with this name whose attributes include these; undefined if there is none. */
+  /** The only series with this name whose attributes include these, or undefined. */
   async value(name: string, attributes: Attributes = {}): Promise<number | undefined> {
     const found = (await this.series()).filter(
       (series) =>

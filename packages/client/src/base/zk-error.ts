@@ -28,7 +28,7 @@ export abstract class ZkError extends Error {
   }
   /** What happened. */
   readonly code: string
-  /** The path that it concerns; undefined if there is none. */
+  /** The path that it concerns, if any. */
   readonly path: string | undefined
 
   /** For a class of your own. */

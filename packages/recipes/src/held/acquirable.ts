@@ -79,6 +79,6 @@ export interface Acquirable<H extends Held> {
    * It says nothing about earlier runs: a process that comes after the body has ended runs it again. `once` remembers them.
    */
   tryRun<T>(body: (held: H) => T | Promise<T>, options?: TryRunOptions): Promise<TryRunResult<T>>
-  /** All contenders in its line, oldest first: those that hold, and those that wait. `isGranted` tells them apart. */
+  /** All contenders in its queue, oldest first: holders and waiters. `isGranted` tells them apart. */
   contenders(options?: CallOptions): Promise<ContenderInfo[]>
 }

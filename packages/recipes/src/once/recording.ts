@@ -78,7 +78,7 @@ export class Recording {
     throw unanswered
   }
 
-  /** The record in the present session of the client, with all that was committed by now. */
+  /** Reads the record in the client's current session, including everything committed so far. */
   #readCommitted(): Promise<Stored | undefined> {
     const { path } = this.#record
     return within({ zk: this.#zk, path }, 'once', {}, (limited) =>

@@ -10,8 +10,8 @@ export interface Kind {
   /** The kind of the node that may take the place of a contender of this kind: see `successorName`. */
   readonly successor?: Kind
   /**
-   * Who holds at the head of a line: only the first contender; with it the others of this kind right behind it; or no
-   * contender, because they leave the line with their grant.
+   * Who holds at the head of the queue: only the first contender; all contenders of this kind at the head; or nobody, because
+   * contenders leave the queue when they are granted.
    * @default 'first'
    */
   readonly granted?: 'first' | 'all' | 'none'

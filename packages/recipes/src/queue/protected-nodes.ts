@@ -192,7 +192,7 @@ export class ProtectedNodes {
   }
 
   /**
-   * Finds the nodes of a create that was not answered. If there are none, the result is undefined, and the create may be repeated.
+   * Finds the nodes of a create that was not answered. Returns undefined if no node exists; the create may then be repeated.
    * `folders` is the creation of the folders that was sent ahead of it.
    */
   async #afterFailure(error: unknown, folders: Promise<void> | undefined): Promise<ContenderNodes | undefined> {

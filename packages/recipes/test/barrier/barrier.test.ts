@@ -213,7 +213,11 @@ describe('What Barrier refuses', () => {
     ['the root', (zk) => new Barrier(zk, '/'), TypeError],
     ['an unknown option', (zk) => new Barrier(zk, PATH, { size: 3 } as object), TypeError],
     ['a timeout below 0', (zk) => new Barrier(zk, PATH).wait({ timeout: -1 }), RangeError],
-    ['a signal that is none', (zk) => new Barrier(zk, PATH).set({ signal: {} as AbortSignal }), TypeError],
+    [
+      'a signal that is not an AbortSignal',
+      (zk) => new Barrier(zk, PATH).set({ signal: {} as AbortSignal }),
+      TypeError,
+    ],
     ['an unknown option of a call', (zk) => new Barrier(zk, PATH).remove({ force: true } as object), TypeError],
   ])('Barrier refuses %s before anything is sent', async (_, call, type) => {
     const { scene, zk } = await prepared()

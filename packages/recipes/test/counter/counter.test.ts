@@ -165,7 +165,11 @@ describe('What Counter refuses', () => {
     ['a number in place of a bigint', (zk) => new Counter(zk, PATH).add(1 as unknown as bigint), TypeError],
     ['no function', (zk) => new Counter(zk, PATH).update(1n as never), TypeError],
     ['a timeout below 0', (zk) => new Counter(zk, PATH).add(1n, { timeout: -1 }), RangeError],
-    ['a signal that is none', (zk) => new Counter(zk, PATH).add(1n, { signal: {} as AbortSignal }), TypeError],
+    [
+      'a signal that is not an AbortSignal',
+      (zk) => new Counter(zk, PATH).add(1n, { signal: {} as AbortSignal }),
+      TypeError,
+    ],
     ['an unknown option of a call', (zk) => new Counter(zk, PATH).add(1n, { retries: 3 } as object), TypeError],
     ['an unknown option of get', (zk) => new Counter(zk, PATH).get({ sync: true } as object), TypeError],
   ])('Counter refuses %s before anything is sent', async (_, call, type) => {

@@ -397,7 +397,7 @@ describe('LeaderElection.watchLeader', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('LeaderElection.watchLeader refuses a signal that is none', async () => {
+  test('LeaderElection.watchLeader refuses a signal that is not an AbortSignal', async () => {
     const election = new LeaderElection(await new Scene().client(), PATH)
     await expect(election.watchLeader({ signal: {} as AbortSignal }).next()).rejects.toThrow(TypeError)
   })

@@ -107,7 +107,7 @@ describe('Lock.acquire', () => {
   test.each([
     ['a negative timeout', { timeout: -1 }, RangeError],
     ['a timeout that is no number', { timeout: Number.NaN }, RangeError],
-    ['a signal that is none', { signal: {} }, TypeError],
+    ['a signal that is not an AbortSignal', { signal: {} }, TypeError],
     ['an onQueued that cannot be called', { onQueued: 1 }, TypeError],
   ])('Lock.acquire refuses %s, and sends nothing', async (_, options, error) => {
     const scene = new Scene()

@@ -230,7 +230,7 @@ describe('SharedLock', () => {
     },
   )
 
-  test('SharedLock.contenders shows that a downgraded writer still holds, and the readers behind it', async () => {
+  test('SharedLock.contenders shows that a downgraded writer and the readers after it hold', async () => {
     const scene = new Scene()
     const asked = await queue(scene, 'write', 'read', 'write')
     await scene.done((asked[0]!.acquiring.value as WriteHeld).downgrade())
