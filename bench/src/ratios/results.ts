@@ -48,24 +48,15 @@ function page({ node, processor, rows, grew, mirror }: Results): string {
     `CPU of the client in µs for each operation: the median of interleaved rounds, Node ${node}, ${processor}, the client on one core,`,
     'the server on another. The ratio is to node-zookeeper-client 1.1.3 in the same round (smallest and largest in brackets). The floor',
     'is the protocol by hand, without any feature. The lock of the others is the one of the recipe page: no lease, and a lost reply leaves',
-    'its node. Times in ms, memory in MiB. Made by `pnpm bench --write`.',
+    'its node. The peak memory, in MiB, is that of @zk, node-zookeeper-client and the floor. Made by `pnpm bench --write`; `results.json`',
+    'has all figures, also the times of calls.',
     '',
   ]
-  const runtimes = [...new Set(rows.map(({ runtime }) => runtime))]
-  return [
-    ...head,
-    ...runtimes.flatMap((runtime) =>
-      table(
-        runtime,
-        rows.filter((row) => row.runtime === runtime),
-      ),
-    ),
-    ...growthTables(grew),
-    ...(mirror === undefined ? [] : mirrorTable(mirror)),
-  ].join('\n')
+  return [...head, ...table(rows), ...growth(grew), ...(mirror === undefined ? [] : mirrorTable(mirror))].join('\n')
 }
 
-function growthTables(grew: readonly Grown[]): string[] {
+/** The chart has the curves. */
+function growth(grew: readonly Grown[]): string[] {
   if (grew.length === 0) return []
   const clients = [OURS, PEER, FLOOR]
   return [
@@ -76,21 +67,17 @@ function growthTables(grew: readonly Grown[]): string[] {
     '![Cost of an operation by what is in flight, stands or waits](../docs/growth.svg)',
     '',
     ...grew.flatMap((each) => {
-      const { subject, unit, one, points } = each
       const bytes = clients.map((client) => `${bytesOfOne(each, client)} bytes (${client})`).join(', ')
-      return [
-        cells([`${subject}: ${unit}`, ...points.map(({ size }) => size.toLocaleString('en'))]),
-        cells(['---', ...points.map(() => '---:')]),
-        ...clients.map((client) => cells([client, ...points.map(({ cpu }) => cpu[client]!.median)])),
-        '',
-        ...(one === undefined ? [] : [`Memory of ${one}: ${bytes}.`, '']),
-      ]
+      return each.one === undefined ? [] : [`Memory of ${each.one}: ${bytes}.`, '']
     }),
   ]
 }
 
-function table(runtime: string, rows: readonly Row[]): string[] {
-  const hasNative = rows.some(({ cpu }) => cpu[NATIVE] !== undefined)
+/** One table for all runtimes. Those other than Node have only their ratio. */
+function table(rows: readonly Row[]): string[] {
+  const onNode = rows.filter(({ runtime }) => runtime === 'node')
+  const others = [...new Set(rows.map(({ runtime }) => runtime))].filter((runtime) => runtime !== 'node')
+  const hasNative = onNode.some(({ cpu }) => cpu[NATIVE] !== undefined)
   const clients = hasNative ? [OURS, PEER, FLOOR, NATIVE] : [OURS, PEER, FLOOR]
   const names: Readonly<Record<string, string>> = { [PEER]: 'node-zkc' }
   const heads = [
@@ -98,30 +85,20 @@ function table(runtime: string, rows: readonly Row[]): string[] {
     ...clients.map((client) => names[client] ?? client),
     'ratio',
     'to the floor',
-    'p50 / p99',
-    'node-zkc p50 / p99',
     'peak memory',
+    ...others.map((runtime) => `ratio on ${runtime}`),
   ]
-  const lines = rows.map(({ work, cpu, ratio, aboveFloor, p50, p99, peak }) =>
+  const lines = onNode.map(({ work, cpu, ratio, aboveFloor, peak }) =>
     cells([
       work,
       ...clients.map((client) => cpu[client]?.median ?? ''),
       `**${ratio.median}** (${ratio.min}–${ratio.max})`,
       aboveFloor.median,
-      pair(p50[OURS], p99[OURS]),
-      pair(p50[PEER], p99[PEER]),
       [OURS, PEER, FLOOR].map((client) => Math.round(peak[client]!)).join(' / '),
+      ...others.map((runtime) => rows.find((row) => row.runtime === runtime && row.work === work)?.ratio.median ?? ''),
     ]),
   )
-  return [
-    `## ${runtime}, ${rows[0]!.rounds} rounds`,
-    '',
-    cells(heads),
-    cells(heads.map((_, column) => (column === 0 ? '---' : '---:'))),
-    ...lines,
-    '',
-  ]
+  return [cells(heads), cells(heads.map((_, column) => (column === 0 ? '---' : '---:'))), ...lines, '']
 }
 
 const cells = (values: readonly (string | number)[]) => `| ${values.join(' | ')} |`
-const pair = (p50: number | undefined, p99: number | undefined) => (p50 === undefined ? '' : `${p50} / ${p99 ?? ''}`)
