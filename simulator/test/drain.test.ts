@@ -1,4 +1,4 @@
-// Simulated time moves on after a fixed number of microtask turns: see docs/decisions/0010-microtask-turns.md.
+// Simulated time moves on after a fixed number of microtask turns: `drain.ts` of @zk/testing says why.
 import { describe, expect, test } from 'vitest'
 import { drain, TURNS, type Witness, type World } from '@zk/testing/internal'
 import { drawnNames } from '../src/recipes/index.ts'
