@@ -8,7 +8,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countOf, formatProgram, play, type Program, programs } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { atRest, RealTarget, run, type Target, UNFINISHED, VirtualTarget } from '../src/scenario/index.ts'
+import { run, type Target, UNFINISHED, VirtualTarget } from '@zk/conform'
+import { atRest, RealTarget } from '../src/real-target.ts'
 import { shared } from './support/shared-ensemble.ts'
 
 const isLong = process.env['ZK_PROGRAMS'] !== undefined

@@ -2,7 +2,8 @@
 import { TestServer } from '@zk/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FourLetterWord } from '@zk/testing'
-import { ask, Ensemble } from '../src/ensemble/index.ts'
+import { ask } from '@zk/conform'
+import { Ensemble } from '../src/ensemble/index.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 
 /** `mntr` is what the ensemble itself asks for. */

@@ -1,8 +1,7 @@
 import type { EnsembleDescription, NodeDescription } from './description.ts'
 import { dockerClient } from './docker.ts'
-import { ask, parseSrvr } from './four-letter-word.ts'
+import { ask, type AskOptions, parseSrvr, type ServerMode, type ServerStatus } from '@zk/conform'
 import type { FourLetterWord } from '@zk/testing'
-import type { AskOptions, ServerMode, ServerStatus } from './four-letter-word.ts'
 
 type Client = Awaited<ReturnType<typeof dockerClient>>
 type Container = ReturnType<Client['container']['getById']>

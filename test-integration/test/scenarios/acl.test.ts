@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ACL, generateDigest, OpCode, Perms } from '@zk/wire'
-import { open, type Session, settings } from '../../src/scenario/index.ts'
-import { inTheOrderOfAuth, missingBeforeForbidden } from '../../src/versions/index.ts'
+import { inTheOrderOfAuth, missingBeforeForbidden, open, type Session, settings } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const sha1 = (bytes: Uint8Array): Uint8Array => createHash('sha1').update(bytes).digest()

@@ -1,5 +1,5 @@
 import { CreateMode, operations, Perms } from '@zk/wire'
-import { byCodeUnit, open, type Session } from '../../src/scenario/index.ts'
+import { byCodeUnit, open, type Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode

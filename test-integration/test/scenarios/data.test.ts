@@ -1,6 +1,5 @@
 import { CreateMode, operations, Perms, type RequestMessage } from '@zk/wire'
-import { settings } from '../../src/scenario/index.ts'
-import { missingBeforeForbidden } from '../../src/versions/index.ts'
+import { missingBeforeForbidden, settings } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const noRights = [{ perms: Perms.ADMIN, id: { scheme: 'world', id: 'anyone' } }]

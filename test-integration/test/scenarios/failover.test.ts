@@ -1,5 +1,5 @@
 import { CreateMode } from '@zk/wire'
-import { byCodeUnit } from '../../src/scenario/index.ts'
+import { byCodeUnit } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL } = CreateMode

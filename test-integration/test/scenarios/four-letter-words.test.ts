@@ -1,6 +1,5 @@
 import { OpCode, WatcherType } from '@zk/wire'
-import { parseCons } from '../../src/ensemble/index.ts'
-import { places, type Scenario, type Session } from '../../src/scenario/index.ts'
+import { parseCons, places, type Scenario, type Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios('four-letter words', {

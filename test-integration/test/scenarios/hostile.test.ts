@@ -8,8 +8,7 @@ import {
   type RequestMessage,
   Xid,
 } from '@zk/wire'
-import { open } from '../../src/scenario/index.ts'
-import { unreadableWrites } from '../../src/versions/index.ts'
+import { open, unreadableWrites } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const JUTE_MAXBUFFER = 0xfffff

@@ -1,6 +1,5 @@
 import { CreateMode, type MultiOp, OpCode, Perms } from '@zk/wire'
-import { type CreateOptions, open } from '../../src/scenario/index.ts'
-import { missingBeforeForbidden, nullInMulti } from '../../src/versions/index.ts'
+import { type CreateOptions, missingBeforeForbidden, nullInMulti, open } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode

@@ -1,6 +1,5 @@
 import { AddWatchMode, CreateMode, WatcherType } from '@zk/wire'
-import type { Scenario, Session } from '../../src/scenario/index.ts'
-import { sentWithoutPermission } from '../../src/versions/index.ts'
+import { type Scenario, sentWithoutPermission, type Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, PERSISTENT_RECURSIVE } = AddWatchMode

@@ -1,5 +1,5 @@
 import { CreateMode, encodeMessage, operations } from '@zk/wire'
-import { places } from '../../src/scenario/index.ts'
+import { places } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios('pipelining', {

@@ -1,6 +1,5 @@
 import { CreateMode, OpCode } from '@zk/wire'
-import { open, type Scenario, type Session } from '../../src/scenario/index.ts'
-import { unreadableLimits } from '../../src/versions/index.ts'
+import { open, type Scenario, type Session, unreadableLimits } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const data = (length: number) => 'x'.repeat(length)

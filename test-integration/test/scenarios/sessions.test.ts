@@ -1,5 +1,5 @@
 import { CreateMode, OpCode } from '@zk/wire'
-import { open, places } from '../../src/scenario/index.ts'
+import { open, places } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL } = CreateMode

@@ -1,5 +1,5 @@
 import { WatcherType } from '@zk/wire'
-import type { Scenario, Session } from '../../src/scenario/index.ts'
+import type { Scenario, Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 /** What happens to a node while its watching session is disconnected. */

@@ -1,5 +1,5 @@
 import { CreateMode, OpCode, Perms } from '@zk/wire'
-import { open, type Session } from '../../src/scenario/index.ts'
+import { open, type Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode

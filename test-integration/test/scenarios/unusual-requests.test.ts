@@ -1,7 +1,6 @@
 // Requests that servers make among themselves, and others that no client sends, from a client that has a session.
 import { CreateMode, OpCode, Xid } from '@zk/wire'
-import { places, type Session } from '../../src/scenario/index.ts'
-import { unreadableWrites } from '../../src/versions/index.ts'
+import { places, type Session, unreadableWrites } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const { EPHEMERAL } = CreateMode

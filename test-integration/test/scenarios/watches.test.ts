@@ -1,6 +1,5 @@
 import { CreateMode, WatcherType } from '@zk/wire'
-import type { Session } from '../../src/scenario/index.ts'
-import { type Difference, sentWithoutPermission } from '../../src/versions/index.ts'
+import { type Difference, sentWithoutPermission, type Session } from '@zk/conform'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 const noWatcherOfNoPath: Difference = {

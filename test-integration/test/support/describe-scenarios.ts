@@ -1,15 +1,8 @@
 import type { ServerVersion } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble, type SharedEnsemble } from '../../src/ensemble/index.ts'
-import { atRest, RealTarget, run, type ScenarioBody, UNFINISHED, VirtualTarget } from '../../src/scenario/index.ts'
-import {
-  compare,
-  type Difference,
-  generalDifferences,
-  type Halt,
-  isBefore,
-  isStopped,
-} from '../../src/versions/index.ts'
+import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped, run, type ScenarioBody, UNFINISHED, VirtualTarget } from '@zk/conform'
+import { atRest, RealTarget } from '../../src/real-target.ts'
 import { Recorded, shorten } from './recorded.ts'
 import { shared } from './shared-ensemble.ts'
 

@@ -1,4 +1,5 @@
-import { type Ensemble, type EnsembleNode, parseMntr } from '../../src/ensemble/index.ts'
+import { parseMntr } from '@zk/conform'
+import { type Ensemble, type EnsembleNode } from '../../src/ensemble/index.ts'
 
 export interface ServerWatches {
   /** Paths in a server's data table, below the chroot and without it; each as often as sessions watch it. */

@@ -1,5 +1,5 @@
 import { type ServerVersion, type TestMember, type VirtualEnsemble, VirtualWorld } from '@zk/testing'
-import { type Place, places, settings, type Stage, type Target } from './target.ts'
+import { addressSeenBy, type Place, places, settings, type Stage, type Target } from '../play/index.ts'
 
 /** How often it is checked whether the members serve, in ms. */
 const CHECK_INTERVAL = 10
@@ -28,6 +28,7 @@ export class VirtualTarget implements Target {
 }
 
 class VirtualStage implements Stage {
+  readonly superUser = settings.superUser
   readonly runtime: VirtualWorld['runtime']
   readonly #world: VirtualWorld
   /** The members, in the order of `places`. */
@@ -38,6 +39,10 @@ class VirtualStage implements Stage {
     this.runtime = world.runtime
     this.#world = world
     this.#members = members.toSorted((a, b) => Number(b === leader) - Number(a === leader))
+  }
+
+  clientAddress(): Promise<string> {
+    return addressSeenBy(this.address('leader'), this.runtime)
   }
 
   address(place: Place): { readonly host: string; readonly port: number } {

@@ -29,6 +29,10 @@ export const settings = {
 export interface Stage {
   /** The clock and the network of the scenario. */
   readonly runtime: Runtime
+  /** Name and password of the superuser, such as `super:secret`; undefined if there is none, or it is not known. */
+  readonly superUser: string | undefined
+  /** The address of this process, as servers see it. */
+  clientAddress(): Promise<string>
   address(place: Place): { readonly host: string; readonly port: number }
   /** Ends the process at once, as a power failure does. */
   kill(place: Place): Promise<void>

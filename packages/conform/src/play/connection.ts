@@ -17,6 +17,13 @@ import { EVENT, type Part, type Transcript } from './transcript.ts'
 /** A reply; undefined if none came and none can come any more. */
 export type Reply = ReplyMessage | undefined
 
+/** A frame, or other bytes, as one connection sent or received it. */
+export interface Frame {
+  readonly connection: string
+  readonly direction: 'sent' | 'received'
+  readonly bytes: Uint8Array
+}
+
 interface Call {
   readonly xid: number
   readonly opCode: number
@@ -41,7 +48,8 @@ export class Connection {
   #calls: Call[] = []
   #isFirst = true
   #handshake: ((message: ConnectedMessage | undefined) => void) | undefined
-  #events = 0
+  #events: EventMessage[] = []
+  #eventCount = 0
   #onEvent: (() => void) | undefined
   /** Resolves when nothing more can be received. */
   readonly closed: Promise<void>
@@ -84,7 +92,9 @@ export class Connection {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.isOpen) this.#link.write(bytes)
+    if (!this.isOpen) return
+    this.#transcript.addFrame({ connection: this.name, direction: 'sent', bytes })
+    this.#link.write(bytes)
   }
 
   /** Ends the connection from our side. The transcript does not show this. */
@@ -133,15 +143,23 @@ export class Connection {
 
   /** Waits until the connection has received this many events since it was opened. */
   async heardEvents(count: number): Promise<void> {
-    while (this.isOpen && this.#events < count) {
+    while (this.isOpen && this.#eventCount < count) {
       await new Promise<void>((resolve) => (this.#onEvent = resolve))
     }
   }
 
+  /** The events since the last call. */
+  takeEvents(): readonly EventMessage[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
   #received(chunk: Uint8Array): void {
+    this.#transcript.addFrame({ connection: this.name, direction: 'received', bytes: chunk })
     this.#frames.push(chunk)
     const text = this.#isFirst ? this.#frames.takeText() : undefined
-    if (text !== undefined) return this.#transcript.add(this.name, 'text', { value: Buffer.from(text).toString() })
+    if (text !== undefined) return this.#transcript.add(this.name, 'text', { value: new TextDecoder().decode(text) })
     try {
       for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#frame(frame)
     } catch (error) {
@@ -179,7 +197,7 @@ export class Connection {
 
   /** A createSession is answered in the form of a handshake, so without its xid (ZooKeeperServer.finishSessionInit). */
   #takeEstablished(frame: Uint8Array): Call | undefined {
-    const protocolVersion = Buffer.from(frame).readInt32BE()
+    const protocolVersion = new DataView(frame.buffer, frame.byteOffset, frame.byteLength).getInt32(0)
     if (protocolVersion !== 0 || !establishedSizes.has(frame.byteLength)) return undefined
     const index = this.#calls.findIndex(({ opCode }) => opCode === OpCode.createSession)
     return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
@@ -201,7 +219,8 @@ export class Connection {
   #event(message: EventMessage): void {
     const eventZxid = { value: message.zxid, field: 'eventZxid' }
     this.#transcript.add(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
-    this.#events++
+    this.#events.push(message)
+    this.#eventCount++
     this.#onEvent?.()
   }
 

@@ -1,15 +1,19 @@
 // What servers of one release do differently from Debian's 3.8.0, on which @zk/testing is modelled.
 import { hasReached, isBefore } from './version.ts'
 
-export interface Difference {
+/** Some of the releases. */
+export interface Releases {
+  /** Only releases before this one, such as `3.6` or `3.8.4`. @default all */
+  readonly before?: string
+  /** Only these releases, later releases of their lines, and all later lines. @default all */
+  readonly since?: readonly string[]
+}
+
+export interface Difference extends Releases {
   /** A sentence that says what servers of these releases do. */
   readonly what: string
   /** The cause: the class, the issue, and what it means for a client. */
   readonly why: string
-  /** Only releases before this one do so, such as `3.6` or `3.8.4`. @default all */
-  readonly before?: string
-  /** Only these releases, later releases of their lines, and all later lines do so. @default all */
-  readonly since?: readonly string[]
   /** Turns a line of other releases into the lines of these releases: none, one or several. */
   readonly line?: LineChange
   /** The reverse, if `line` cannot be given: turns a line of these releases into the lines of the others. */
@@ -54,7 +58,7 @@ function isOther(one: readonly string[], other: readonly string[]): boolean {
   return one.some((phase, index) => phase !== other[index])
 }
 
-function concerns({ before, since }: Difference, version: string): boolean {
+export function concerns({ before, since }: Releases, version: string): boolean {
   if (before !== undefined && !isBefore(version, before)) return false
   return since === undefined || hasReached(version, since)
 }

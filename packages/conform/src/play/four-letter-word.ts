@@ -1,5 +1,6 @@
-import { type Runtime, systemRuntime } from '@zk/client'
+import { type DialTarget, type Runtime, systemRuntime } from '@zk/client'
 import type { FourLetterWord } from '@zk/testing'
+import { concat } from '@zk/wire'
 
 export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 'read-only'
 
@@ -41,19 +42,25 @@ export function ask(
     const finish = (): void => {
       cancel()
       link.close()
-      resolve(Buffer.concat(chunks).toString())
+      resolve(new TextDecoder().decode(concat(chunks)))
     }
     const cancel = runtime.setTimer(timeout, finish)
     const link = runtime.dial(
       { host, port },
       {
-        opened: () => void link.write(Buffer.from(word)),
+        opened: () => void link.write(new TextEncoder().encode(word)),
         received: (bytes) => void chunks.push(bytes.slice()),
         drained: () => {},
         lost: finish,
       },
     )
   })
+}
+
+/** The address of this process, as the server sees it; `unknown` if it does not say. */
+export async function addressSeenBy(server: DialTarget, runtime: Runtime): Promise<string> {
+  const [asking] = parseCons(await ask(server.port, 'cons', { host: server.host, runtime }))
+  return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
 }
 
 /** Reads the answer to `srvr`; undefined if the server does not serve. */

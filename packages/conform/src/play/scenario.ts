@@ -1,6 +1,6 @@
 // What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive.
 import type { FourLetterWord } from '@zk/testing'
-import { ask, type AskOptions } from '../ensemble/index.ts'
+import { ask, type AskOptions } from './four-letter-word.ts'
 import { Connection } from './connection.ts'
 import { type ConnectOptions, type Credentials, Session } from './session.ts'
 import type { Place, Stage } from './target.ts'

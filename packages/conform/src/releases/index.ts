@@ -1,4 +1,4 @@
-export { compare, type Difference } from './difference.ts'
+export { compare, concerns, type Difference, type Releases } from './difference.ts'
 export { generalDifferences } from './general.ts'
 export { type Halt, isStopped, nullInMulti, unreadableLimits, unreadableWrites } from './halts.ts'
 export { inTheOrderOfAuth, missingBeforeForbidden, sentWithoutPermission } from './recurring.ts'

@@ -1,4 +1,5 @@
 // Everything that the connections of a scenario received, in order.
+import type { Frame } from './connection.ts'
 import { NormalForm, type Surroundings } from './normal-form.ts'
 
 /** A text, or a value that is shown in normal form. `field` says what a number means. */
@@ -20,6 +21,10 @@ export interface PhaseOptions {
 /** The beginning of the line of an event. */
 export const EVENT = 'event'
 
+const MOST_FRAMES = 500
+/** In bytes. */
+const LONGEST_FRAME = 4_096
+
 /**
  * The order in which different connections receive is not fixed, but the order on one connection is. So a transcript is a
  * sequence of phases, and in each phase all lines of one connection come before those of the next.
@@ -27,6 +32,7 @@ export const EVENT = 'event'
 export class Transcript {
   readonly #phases: Phase[] = []
   #lines = new Map<string, Line[]>()
+  readonly #frames: Frame[] = []
   /** The name of each session id. */
   readonly #sessions = new Map<bigint, string>()
 
@@ -38,6 +44,15 @@ export class Transcript {
   add(source: string, ...line: Line): void {
     this.join(source)
     this.#lines.get(source)!.push(line)
+  }
+
+  /** Keeps the bytes, for reports of what was sent and received. Only the first ones are kept. */
+  addFrame(frame: Frame): void {
+    if (this.#frames.length < MOST_FRAMES) this.#frames.push({ ...frame, bytes: frame.bytes.slice(0, LONGEST_FRAME) })
+  }
+
+  get frames(): readonly Frame[] {
+    return this.#frames
   }
 
   /** Begins a new phase: later lines come after all earlier ones. */

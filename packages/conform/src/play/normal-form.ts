@@ -1,6 +1,7 @@
 // Shows values in a form that is the same in two runs of a scenario. Zxids are shown by rank, sessions by name, and paths
 // relative to the root of the scenario. Times are only compared with the times that they must equal.
 import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
+import { toHex } from './hex.ts'
 
 export interface Surroundings {
   /** The node that is shown as `/`. */
@@ -140,7 +141,7 @@ export class NormalForm {
 function bytes(value: Uint8Array): string {
   if (value.length > LONGEST) return `${value.length} bytes`
   const isText = value.every((byte) => byte >= 0x20 && byte < 0x7f)
-  return isText ? `'${String.fromCharCode(...value)}'` : `0x${Buffer.from(value).toString('hex')}`
+  return isText ? `'${String.fromCharCode(...value)}'` : `0x${toHex(value)}`
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

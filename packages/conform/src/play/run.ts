@@ -1,8 +1,7 @@
-import { ask, parseCons } from '../ensemble/index.ts'
-import { Connection } from './connection.ts'
+import { Connection, type Frame } from './connection.ts'
 import { Scenario } from './scenario.ts'
 import { type Credentials, Session } from './session.ts'
-import { type Stage, settings, type Target } from './target.ts'
+import type { Stage, Target } from './target.ts'
 import { Transcript } from './transcript.ts'
 
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
@@ -19,22 +18,32 @@ export const UNFINISHED = /^scenario: (failed|hung)/m
  * Plays a scenario on an ensemble that has no other clients. Returns the transcript, one text for each phase. If the
  * scenario fails or hangs, the last phase says so.
  */
-export function run(
+export async function run(
   target: Target,
   body: ScenarioBody,
   { timeout = 30_000 }: RunOptions = {},
 ): Promise<readonly string[]> {
-  return target.use((stage) => playOn(stage, body, timeout))
+  const { transcript } = await target.use((stage) => playOn(stage, body, timeout))
+  return transcript
 }
 
-async function playOn(stage: Stage, body: ScenarioBody, timeout: number): Promise<readonly string[]> {
+export interface Played {
+  /** One text for each phase. */
+  readonly transcript: readonly string[]
+  readonly frames: readonly Frame[]
+  /** Why it came to no end. */
+  readonly failure: string | undefined
+}
+
+/** Plays a scenario below a node of its own, and then removes the node and closes all sessions. */
+export async function playOn(stage: Stage, body: ScenarioBody, timeout: number): Promise<Played> {
   const { runtime } = stage
   const since = runtime.wallNow()
   // The parent, too, belongs only to this scenario: a sequential node at the scenario's `/` becomes a child of the parent.
   const parent = `/scenario-${runtime.uuid()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
-  const clientAddress = await addressOf(stage)
+  const clientAddress = await stage.clientAddress()
   const scenario = new Scenario({ stage, root, transcript, clientAddress })
   try {
     await asSuperUser(stage, async (session) => {
@@ -42,7 +51,8 @@ async function playOn(stage: Stage, body: ScenarioBody, timeout: number): Promis
     })
     const failure = await failureOf(body, scenario, timeout)
     if (failure !== undefined) transcript.add('scenario', failure)
-    return transcript.render({ root, clientAddress, since, until: runtime.wallNow() })
+    const rendered = transcript.render({ root, clientAddress, since, until: runtime.wallNow() })
+    return { transcript: rendered, frames: transcript.frames, failure }
   } finally {
     scenario.end()
     await stage.mended()
@@ -69,18 +79,11 @@ async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number
   }
 }
 
-/** The address of this process, as servers see it. */
-async function addressOf(stage: Stage): Promise<string> {
-  const { host, port } = stage.address('leader')
-  const [asking] = parseCons(await ask(port, 'cons', { host, runtime: stage.runtime }))
-  return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
-}
-
-/** Runs `use` in a session that no ACL restricts and that no transcript shows. */
+/** Runs `use` in a session that no transcript shows, and that no ACL restricts if the superuser is known. */
 async function asSuperUser(stage: Stage, use: (session: Session) => Promise<void>): Promise<void> {
   const connection = await Connection.open(stage.address('leader'), 'super', new Transcript(), stage.runtime)
   const session = await Session.open(connection, '')
-  await session.auth('digest', settings.superUser)
+  if (stage.superUser !== undefined) await session.auth('digest', stage.superUser)
   await use(session)
   await session.close()
 }

@@ -1,6 +1,6 @@
 import { systemRuntime } from '@zk/client'
-import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
-import { type Place, places, settings, type Stage, type Target } from './target.ts'
+import { addressSeenBy, parseMntr, type Place, places, settings, type Stage, type Target } from '@zk/conform'
+import { type Ensemble, type EnsembleNode, until } from './ensemble/index.ts'
 
 /** Real servers in containers. They play one scenario after another. */
 export class RealTarget implements Target {
@@ -54,6 +54,7 @@ async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
 
 class RealStage implements Stage {
   readonly runtime = systemRuntime
+  readonly superUser = settings.superUser
   readonly #ensemble: Ensemble
   /** The nodes, in the order of `places`. */
   readonly #nodes: readonly EnsembleNode[]
@@ -62,6 +63,10 @@ class RealStage implements Stage {
   constructor(ensemble: Ensemble, nodes: readonly EnsembleNode[]) {
     this.#ensemble = ensemble
     this.#nodes = nodes
+  }
+
+  clientAddress(): Promise<string> {
+    return addressSeenBy(this.address('leader'), this.runtime)
   }
 
   address(place: Place): EnsembleNode {

@@ -1,0 +1,74 @@
+// A clause of the protocol: a sentence, its source, and requests that show whether a server keeps it.
+import { concerns, type Releases } from '../releases/index.ts'
+import type { Trial } from './trial.ts'
+
+/** As in RFC 2119. A server that does not keep a SHOULD or a MAY is lenient, not wrong. */
+export type Level = 'MUST' | 'SHOULD' | 'MAY'
+
+/**
+ * core: what Curator, kazoo and the Go client need. full: everything else that a server without special settings does.
+ * extended: what must be switched on in the settings of a server, such as TTL nodes, reconfig, quotas and SASL.
+ */
+export type Profile = 'core' | 'full' | 'extended'
+
+/**
+ * What playing a clause needs besides one server that answers. ensemble: a leader and two followers. control: servers that
+ * can be killed, started, frozen. superuser: its password. hostile: permission to send what may stop a server.
+ */
+export type Need = 'ensemble' | 'control' | 'superuser' | 'hostile'
+
+export interface Clause {
+  /** Unique in its chapter, and never used again: `watches/12` always means the same clause. */
+  readonly number: number
+  /** @default 'MUST' */
+  readonly level?: Level
+  /** @default 'core' */
+  readonly profile?: Profile
+  /** What servers do: one sentence, or two. In Markdown. */
+  readonly text: string
+  /** Classes and methods of ZooKeeper, and issues. */
+  readonly source: string
+  /** The first release with this behaviour or operation, such as `3.6`. @default all releases */
+  readonly since?: string
+  readonly needs?: readonly Need[]
+  /** Clauses without which this one cannot be judged, such as `create/1`. If one of them fails, this one is not accused. */
+  readonly follows?: readonly string[]
+  /** A check, or the reason why there is none. */
+  readonly check: Check | { readonly unchecked: string }
+}
+
+/** Sends requests, and compares what `see` was told with what servers do. */
+export interface Check {
+  readonly play: (trial: Trial) => Promise<void>
+  /** The lines that `see` is told on the newest release. */
+  readonly expect: readonly string[]
+  /** Other answers that are right, too. */
+  readonly allowed?: readonly (readonly string[])[]
+  /** What other releases do. The first entry that concerns a release applies. */
+  readonly differs?: readonly ReleaseDifference[]
+}
+
+export interface ReleaseDifference extends Releases {
+  /** A sentence that says what these releases do. */
+  readonly what: string
+  readonly expect: readonly string[]
+}
+
+export interface Chapter {
+  /** The first part of the numbers of its clauses, such as `watches`. */
+  readonly name: string
+  readonly title: string
+  /** A paragraph of Markdown. */
+  readonly introduction: string
+  readonly clauses: readonly Clause[]
+}
+
+/** `watches/12`. */
+export function idOf(chapter: Chapter, { number }: Clause): string {
+  return `${chapter.name}/${number}`
+}
+
+/** What servers of this release do. */
+export function expectedOf({ expect, differs = [] }: Check, release: string): readonly string[] {
+  return differs.find((difference) => concerns(difference, release))?.expect ?? expect
+}

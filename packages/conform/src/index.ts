@@ -1,0 +1,6 @@
+export { chapters, type Chapter, type Check, type Clause, expectedOf, idOf, type Level, type Need, type Profile, type ReleaseDifference, Trial } from './clauses/index.ts'
+export { type Grade, gradeOf } from './judge/grade.ts'
+export { type Observation, observe } from './judge/observe.ts'
+export * from './play/index.ts'
+export * from './releases/index.ts'
+export { VirtualTarget } from './targets/virtual-target.ts'

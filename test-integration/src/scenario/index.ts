@@ -1,7 +1,0 @@
-export { byCodeUnit } from './order.ts'
-export { atRest, RealTarget } from './real-target.ts'
-export { run, type ScenarioBody, UNFINISHED } from './run.ts'
-export { type OpenOptions, Scenario } from './scenario.ts'
-export { type CreateOptions, open, Session } from './session.ts'
-export { type Place, places, settings, type Target } from './target.ts'
-export { VirtualTarget } from './virtual-target.ts'
