@@ -1,7 +1,7 @@
 import type { ServerVersion } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble, type SharedEnsemble } from '../../src/ensemble/index.ts'
-import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped, run, type ScenarioBody, UNFINISHED, VirtualTarget } from '@zk/conform'
+import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped, run, type ScenarioGroup, UNFINISHED, type VersionedScenario, VirtualTarget } from '@zk/conform'
 import { atRest, RealTarget } from '../../src/real-target.ts'
 import { Recorded, shorten } from './recorded.ts'
 import { shared } from './shared-ensemble.ts'
@@ -21,17 +21,6 @@ export interface ToldOtherwise {
   readonly differs?: readonly Pick<Difference, 'what' | 'why' | 'before' | 'since'>[]
 }
 
-/** A scenario whose transcript depends on the release. */
-export interface VersionedScenario {
-  readonly play: ScenarioBody
-  /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
-  readonly since?: string
-  /** It halts the servers of some releases, and so all later scenarios: not played there. */
-  readonly halts?: Halt
-  /** How other releases differ in this scenario, besides the general differences. */
-  readonly differs?: readonly Difference[]
-}
-
 /** The release of Debian's servers, from which the transcripts are recorded, and on which @zk/testing is modelled. */
 const RECORDED = '3.8.0'
 
@@ -41,15 +30,9 @@ const RECORDED = '3.8.0'
  * UPDATE_TRANSCRIPTS=1 the transcript is recorded. Servers of another release are compared with the ensemble of @zk/testing,
  * whose transcript is changed by the differences between the releases.
  */
-export function describeScenarios(
-  subject: string,
-  scenarios: Readonly<Record<string, ScenarioBody | VersionedScenario>>,
-): void {
+export function describeScenarios({ subject, scenarios }: ScenarioGroup): void {
   const recorded = new Recorded(subject)
-  const all = Object.entries(scenarios).map(([title, each]): [string, VersionedScenario] => [
-    title,
-    typeof each === 'function' ? { play: each } : each,
-  ])
+  const all = [...scenarios]
   describe(subject, () => {
     if (shared === undefined) playOnModel(all, recorded)
     else playOnServers(all, recorded, shared)

@@ -1,7 +1,7 @@
 // Shows values in a form that is the same in two runs of a scenario. Zxids are shown by rank, sessions by name, and paths
 // relative to the root of the scenario. Times are only compared with the times that they must equal.
 import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
-import { toHex } from './hex.ts'
+import { toHex } from './bytes.ts'
 
 export interface Surroundings {
   /** The node that is shown as `/`. */

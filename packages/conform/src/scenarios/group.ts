@@ -1,0 +1,31 @@
+// Scenarios: longer sequences of requests on several sessions, whose whole transcripts are compared.
+import type { ScenarioBody } from '../play/index.ts'
+import type { Difference, Halt } from '../releases/index.ts'
+
+/** A scenario whose transcript depends on the release. */
+export interface VersionedScenario {
+  readonly play: ScenarioBody
+  /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
+  readonly since?: string
+  /** It halts the servers of some releases, and so all later scenarios: not played there. */
+  readonly halts?: Halt
+  /** How other releases differ in this scenario, besides the general differences. */
+  readonly differs?: readonly Difference[]
+}
+
+/** By title. */
+export type Scenarios = Readonly<Record<string, ScenarioBody | VersionedScenario>>
+
+export interface ScenarioGroup {
+  /** The file of their transcripts is named after it. */
+  readonly subject: string
+  readonly scenarios: ReadonlyMap<string, VersionedScenario>
+}
+
+export function group(subject: string, scenarios: Scenarios): ScenarioGroup {
+  const entries = Object.entries(scenarios).map(([title, each]): [string, VersionedScenario] => [
+    title,
+    typeof each === 'function' ? { play: each } : each,
+  ])
+  return { subject, scenarios: new Map(entries) }
+}
