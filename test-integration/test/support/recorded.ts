@@ -20,7 +20,7 @@ export class Recorded {
 
   constructor(subject: string) {
     const name = subject.toLowerCase().replaceAll(' ', '-')
-    this.#file = fileURLToPath(new URL(`../../../packages/conform/transcripts/${name}.txt`, import.meta.url))
+    this.#file = fileURLToPath(new URL(`../scenarios/transcripts/${name}.txt`, import.meta.url))
     const text = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : ''
     const [, ...scenarios] = `\n${text}`.split(`\n${TITLE}`)
     this.#transcripts = new Map(

@@ -8,17 +8,20 @@ const CHECK_INTERVAL = 10
 export class VirtualTarget implements Target {
   readonly #prepare: (ensemble: VirtualEnsemble) => void
   readonly #version: ServerVersion
+  readonly #memberCount: number
 
   /** `prepare` may change each ensemble before its use. Members know the operations of the last release of `version`. */
-  constructor(prepare: (ensemble: VirtualEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
+  constructor(prepare: (ensemble: VirtualEnsemble) => void = () => {}, version: ServerVersion = '3.8', members = 3) {
     this.#prepare = prepare
     this.#version = version
+    this.#memberCount = members
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
     const { superUser: _, ...options } = settings
     const world = new VirtualWorld({
       ...options,
+      members: this.#memberCount,
       version: this.#version,
       enforceQuota: options.enforceQuota && this.#version !== '3.5' && this.#version !== '3.6',
     })
@@ -78,7 +81,8 @@ class VirtualStage implements Stage {
     await this.elected()
   }
 
+  /** With fewer members than places, the last one has several places. */
   #member(place: Place): TestMember {
-    return this.#members[places.indexOf(place)]!
+    return this.#members[Math.min(places.indexOf(place), this.#members.length - 1)]!
   }
 }
