@@ -6,3 +6,14 @@ export * from './releases/index.ts'
 export * from './scenarios/index.ts'
 export { type ServerAddress, type ServerControl, ServerTarget, type ServerTargetOptions } from './targets/server-target.ts'
 export { VirtualTarget } from './targets/virtual-target.ts'
+export { compareTranscripts, type LineDifference } from './judge/compare.ts'
+export { isFailure, judge, type JudgeOptions, ServerStopped } from './judge/judge.ts'
+export type {
+  Difference as ServerDifference,
+  Evidence,
+  JudgedClause,
+  JudgedScenario,
+  Judgement,
+  Outcome,
+  Verdict,
+} from './judge/verdict.ts'

@@ -2,4 +2,5 @@ export { compare, concerns, type Difference, type Releases } from './difference.
 export { generalDifferences } from './general.ts'
 export { type Halt, isStopped, nullInMulti, unreadableLimits, unreadableWrites } from './halts.ts'
 export { inTheOrderOfAuth, missingBeforeForbidden, sentWithoutPermission } from './recurring.ts'
-export { isBefore } from './version.ts'
+export { isBefore, parseVersion } from './version.ts'
+export { RELEASES, releaseNamed } from './known.ts'

@@ -1,0 +1,134 @@
+// Compares two transcripts, line by line. A difference is named by its kind, so that one that comes again is known.
+
+export interface LineDifference {
+  /** What differs, without names and numbers of this place: `getData: data '' → null`. Equal kinds are one difference. */
+  readonly kind: string
+  /** undefined if the line is missing or not expected. */
+  readonly expected: string | undefined
+  readonly actual: string | undefined
+}
+
+/** Everything that differs, in order. Both transcripts are texts of phases, as `playOn` returns them. */
+export function compareTranscripts(expected: readonly string[], actual: readonly string[]): readonly LineDifference[] {
+  const zxids = new Zxids()
+  const differences: LineDifference[] = []
+  for (let phase = 0; phase < Math.max(expected.length, actual.length); phase++) {
+    for (const [one, other] of aligned(linesOf(expected[phase]), linesOf(actual[phase]))) {
+      const kind = kindOf(one, other, zxids)
+      if (kind !== undefined) differences.push({ kind, expected: one, actual: other })
+    }
+  }
+  return differences
+}
+
+function linesOf(phase = ''): readonly string[] {
+  return phase === '' ? [] : phase.split('\n')
+}
+
+type Pair = readonly [expected: string | undefined, actual: string | undefined]
+
+/** Pairs the lines with the same question: the longest such sequence. Others stand alone. */
+function aligned(expected: readonly string[], actual: readonly string[]): readonly Pair[] {
+  const lengths = commonLengths(expected, actual)
+  const pairs: Pair[] = []
+  let [i, j] = [0, 0]
+  while (i < expected.length && j < actual.length) {
+    if (question(expected[i]!) === question(actual[j]!)) pairs.push([expected[i++], actual[j++]])
+    else if (lengths[i + 1]![j]! >= lengths[i]![j + 1]!) pairs.push([expected[i++], undefined])
+    else pairs.push([undefined, actual[j++]])
+  }
+  for (; i < expected.length; i++) pairs.push([expected[i], undefined])
+  for (; j < actual.length; j++) pairs.push([undefined, actual[j]])
+  return pairs
+}
+
+/** For each pair of positions the length of the longest common sequence of questions from there on. */
+function commonLengths(expected: readonly string[], actual: readonly string[]): readonly number[][] {
+  const lengths = Array.from({ length: expected.length + 1 }, () => new Array<number>(actual.length + 1).fill(0))
+  for (let i = expected.length - 1; i >= 0; i--) {
+    for (let j = actual.length - 1; j >= 0; j--) {
+      const isSame = question(expected[i]!) === question(actual[j]!)
+      lengths[i]![j] = isSame ? 1 + lengths[i + 1]![j + 1]! : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
+    }
+  }
+  return lengths
+}
+
+const ANSWER = ' -> '
+
+/** What a line is about: the request, or the connection and the kind of message. */
+function question(line: string): string {
+  const end = line.lastIndexOf(ANSWER)
+  return end === -1 ? line.split(' ', 2).join(' ') : line.slice(0, end)
+}
+
+/** undefined if the lines say the same. */
+function kindOf(expected: string | undefined, actual: string | undefined, zxids: Zxids): string | undefined {
+  if (expected === undefined || actual === undefined) {
+    const line = (expected ?? actual)!
+    return `${subject(line)}: ${expected === undefined ? 'not expected' : 'missing'}${detail(line)}`
+  }
+  const [wanted, got] = [tokens(expected), tokens(actual)]
+  if (wanted.length === got.length) {
+    const changes = wanted.flatMap((token, index) =>
+      token === got[index]! ? [] : [{ field: fieldAt(wanted, index), from: token, to: got[index]! }],
+    )
+    const real = changes.filter(({ from, to }) => !zxids.match(from, to))
+    for (const token of wanted) if (!changes.some(({ from }) => from === token)) zxids.match(token, token)
+    if (real.length === 0) return undefined
+    return `${subject(expected)}: ${real.map(({ field, from, to }) => `${field}${general(from)} → ${general(to)}`).join(', ')}`
+  }
+  return `${subject(expected)}: ${outcome(expected)} → ${outcome(actual)}`
+}
+
+/** The operation or kind of message, without the connection. */
+function subject(line: string): string {
+  return line.split(' ', 3)[1] ?? line
+}
+
+/** For a line that stands alone: the kind of an event, or the answer. */
+function detail(line: string): string {
+  const [, what, kind] = line.split(' ', 3)
+  if (what === 'event') return ` ${kind}`
+  return line.includes(ANSWER) ? ` ${outcome(line)}` : ''
+}
+
+/** The error, or what comes first in an answer. */
+function outcome(line: string): string {
+  return tokens(line.slice(line.lastIndexOf(ANSWER) + ANSWER.length))[0] ?? ''
+}
+
+/** Words, quoted texts and punctuation. */
+function tokens(line: string): readonly string[] {
+  return line.match(/'[^']*'|"[^"]*"|[{}[\],]|[^\s{}[\],]+/g) ?? []
+}
+
+/** The name before a value: `data: ` or `version `. */
+function fieldAt(line: readonly string[], index: number): string {
+  const before = line[index - 1]
+  return before !== undefined && /^[a-z]\w*:?$/i.test(before) && index > 1 ? `${before.replace(':', '')} ` : ''
+}
+
+/** Paths, texts and zxids say where, not what. */
+function general(token: string): string {
+  if (/^z\d+$/.test(token)) return 'zxid'
+  if (/^".*"$/.test(token)) return token === '""' ? token : '"…"'
+  if (/^'.*'$/.test(token)) return token === "''" ? token : "'…'"
+  return token.startsWith('0x') ? '0x…' : token
+}
+
+/**
+ * Which zxid of one transcript is which of the other. A transaction too many, or one too few, changes the rank of all later ones:
+ * that is one difference, not one in each line.
+ */
+class Zxids {
+  readonly #actual = new Map<string, string>()
+
+  /** Whether both can be the same transaction: always, when they are seen for the first time. */
+  match(expected: string, actual: string): boolean {
+    if (!/^z\d+$/.test(expected) || !/^z\d+$/.test(actual)) return false
+    const known = this.#actual.get(expected)
+    if (known === undefined) this.#actual.set(expected, actual)
+    return known === undefined || known === actual
+  }
+}

@@ -1,0 +1,219 @@
+// Judges a server: plays all clauses, finds the release that it resembles most, and says where it differs from that release.
+import { type Chapter, type Check, type Clause, expectedOf, idOf, type Need, type Profile } from '../clauses/index.ts'
+import { playOn, type Stage, type Target } from '../play/index.ts'
+import { isBefore, isStopped, RELEASES } from '../releases/index.ts'
+import type { ScenarioGroup, VersionedScenario } from '../scenarios/index.ts'
+import { compareTranscripts, type LineDifference } from './compare.ts'
+import { gradeOf } from './grade.ts'
+import { type Observation, observe } from './observe.ts'
+import type { Difference, Evidence, JudgedClause, JudgedScenario, Judgement, Verdict } from './verdict.ts'
+
+export interface JudgeOptions {
+  readonly target: Target
+  readonly chapters: readonly Chapter[]
+  readonly scenarios: readonly ScenarioGroup[]
+  readonly profiles: ReadonlySet<Profile>
+  /** Only these clauses, by id. @default all */
+  readonly ids?: ReadonlySet<string> | undefined
+  /** What clauses may need. */
+  readonly given: ReadonlySet<Need>
+  /** The release with which the server is compared. @default the one that it resembles most */
+  readonly as?: string | undefined
+  /** Chosen if the server resembles several releases equally: the one that it says to be. @default the newest */
+  readonly likely?: string | undefined
+  /** Servers of a release, to which the transcripts are compared. */
+  readonly oracle: (release: string) => Target
+  /** The time limit of a check or a scenario, in ms. @default 30_000 */
+  readonly timeout?: number
+  /** Whether a server still answers. */
+  readonly isAlive: () => Promise<boolean>
+  /** Called after each clause. The verdict is compared with the likely release, and may change in the end. */
+  readonly onClause?: (judged: JudgedClause) => void
+  readonly onScenario?: (judged: JudgedScenario) => void
+}
+
+/** The server did not come back after a check. `judgement` is what was found until then. */
+export class ServerStopped extends Error {
+  readonly judgement: Judgement
+
+  constructor(id: string, judgement: Judgement) {
+    super(`the server does not answer any more after ${id}`)
+    this.name = 'ServerStopped'
+    this.judgement = judgement
+  }
+}
+
+interface Played {
+  readonly id: string
+  readonly clause: Clause
+  readonly observation: Observation | undefined
+  readonly isStopped: boolean
+}
+
+export async function judge(options: JudgeOptions): Promise<Judgement> {
+  const { likely = RELEASES.at(-1)!, as } = options
+  const played: Played[] = []
+  let stoppedBy: string | undefined
+  for (const [id, clause] of selected(options)) {
+    const each = await playClause(id, clause, options)
+    played.push(each)
+    options.onClause?.({ id, clause, verdict: verdictOf(each, as ?? likely, options) })
+    if (each.isStopped && !(await options.isAlive())) {
+      stoppedBy = id
+      break
+    }
+  }
+  const release = as ?? mostLike(played, likely)
+  const clauses = withConsequences(
+    played.map((each) => ({ id: each.id, clause: each.clause, verdict: verdictOf(each, release, options) })),
+  )
+  const differences = new Differences()
+  for (const each of clauses) {
+    if (isFailure(each.verdict)) await addClause(differences, each, release, options)
+  }
+  if (stoppedBy !== undefined) {
+    throw new ServerStopped(stoppedBy, { as: release, clauses, scenarios: [], differences: differences.all })
+  }
+  const scenarios: JudgedScenario[] = []
+  if (options.profiles.has('full') && options.ids === undefined) {
+    for (const { subject, scenarios: group } of options.scenarios) {
+      for (const [title, scenario] of group) {
+        const judged = await playScenario(`${subject}: ${title}`, scenario, release, options, differences)
+        scenarios.push(judged)
+        options.onScenario?.(judged)
+      }
+    }
+  }
+  return { as: release, clauses, scenarios, differences: differences.all }
+}
+
+/** Whether the server does something that it should not do. */
+export function isFailure(verdict: Verdict): verdict is Extract<Verdict, { readonly evidence: Evidence }> {
+  return ['lenient', 'differs', 'stopped', 'unsupported'].includes(verdict.outcome)
+}
+
+function selected({ chapters, profiles, ids }: JudgeOptions): readonly (readonly [string, Clause])[] {
+  return chapters.flatMap((chapter) =>
+    chapter.clauses
+      .map((clause) => [idOf(chapter, clause), clause] as const)
+      .filter(([id, { profile = 'core' }]) => ids?.has(id) ?? profiles.has(profile)),
+  )
+}
+
+async function playClause(id: string, clause: Clause, options: JudgeOptions): Promise<Played> {
+  if (!hasCheck(clause) || missing(clause, options).length > 0) {
+    return { id, clause, observation: undefined, isStopped: false }
+  }
+  const observation = await options.target.use((stage) => observe(stage, clause.check, options.timeout))
+  const isSuspect = observation.unfinished !== undefined
+  return { id, clause, observation, isStopped: isSuspect && !(await options.isAlive()) }
+}
+
+function verdictOf({ clause, observation, isStopped }: Played, release: string, options: JudgeOptions): Verdict {
+  if (!hasCheck(clause)) return { outcome: 'unchecked', why: clause.check.unchecked }
+  if (observation === undefined) return { outcome: 'untried', needs: missing(clause, options) }
+  if (clause.since !== undefined && isBefore(release, clause.since)) return { outcome: 'later', since: clause.since }
+  const { seen, transcript, frames, unfinished } = observation
+  const evidence = { seen, expected: expectedOf(clause.check, release), transcript, frames, unfinished }
+  if (isStopped) return { outcome: 'stopped', evidence }
+  return { outcome: gradeOf(clause, observation, release, RELEASES), evidence }
+}
+
+/** The release with the most equal clauses. */
+function mostLike(played: readonly Played[], likely: string): string {
+  const equal = (release: string): number =>
+    played.filter(({ clause, observation }) => {
+      if (observation === undefined || !hasCheck(clause)) return false
+      if (clause.since !== undefined && isBefore(release, clause.since)) return observation.isRefused
+      return gradeOf(clause, observation, release, RELEASES) === 'equal'
+    }).length
+  const counts = new Map(RELEASES.map((release) => [release, equal(release)]))
+  const most = Math.max(...counts.values())
+  if (counts.get(likely) === most) return likely
+  return RELEASES.findLast((release) => counts.get(release) === most)!
+}
+
+/** A clause is not accused if one on which it depends has failed. */
+function withConsequences(judged: readonly JudgedClause[]): readonly JudgedClause[] {
+  const failed = new Set(judged.filter(({ verdict }) => isFailure(verdict)).map(({ id }) => id))
+  return judged.map((each) => {
+    const { clause, verdict } = each
+    const from = (clause.follows ?? []).filter((id) => failed.has(id))
+    if (from.length === 0 || !isFailure(verdict) || verdict.outcome === 'stopped') return each
+    return { ...each, verdict: { outcome: 'follows', from, evidence: verdict.evidence } }
+  })
+}
+
+function hasCheck(clause: Clause): clause is Clause & { readonly check: Check } {
+  return 'play' in clause.check
+}
+
+function missing({ needs = [] }: Clause, { given }: JudgeOptions): readonly Need[] {
+  return needs.filter((need) => !given.has(need))
+}
+
+// --- differences ----------------------------------------------------------------------------------------------------
+
+/** Plays the check at the oracle, too: what differs there is what this clause is about. */
+async function addClause(
+  differences: Differences,
+  { id, clause, verdict }: JudgedClause,
+  release: string,
+  { oracle, timeout }: JudgeOptions,
+): Promise<void> {
+  if (!hasCheck(clause) || !('evidence' in verdict)) return
+  const expected = await oracle(release).use((stage) => observe(stage, clause.check, timeout))
+  const found = compareTranscripts(expected.transcript, verdict.evidence.transcript)
+  const { evidence } = verdict
+  // What only the check itself can see, such as a moment or the order of two connections.
+  const own: LineDifference = {
+    kind: `${id}: ${evidence.expected.join(' | ')} → ${evidence.seen.join(' | ')}`,
+    expected: evidence.expected.join('\n'),
+    actual: evidence.seen.join('\n'),
+  }
+  for (const each of found.length === 0 ? [own] : found) differences.add(each, { clause: id })
+}
+
+async function playScenario(
+  name: string,
+  scenario: VersionedScenario,
+  release: string,
+  { target, oracle, timeout = 30_000, given }: JudgeOptions,
+  differences: Differences,
+): Promise<JudgedScenario> {
+  if (scenario.since !== undefined && isBefore(release, scenario.since)) return { name, outcome: 'later', kinds: [] }
+  const mayHurt = scenario.halts !== undefined && !given.has('hostile')
+  if (mayHurt || (scenario.halts !== undefined && isStopped(release, scenario.halts))) {
+    return { name, outcome: 'untried', kinds: [] }
+  }
+  const play = (stage: Stage) => playOn(stage, scenario.play, timeout)
+  const actual = await target.use(play)
+  if (actual.failure?.startsWith('hung')) return { name, outcome: 'unfinished', kinds: [] }
+  const expected = await oracle(release).use(play)
+  const found = compareTranscripts(expected.transcript, actual.transcript)
+  for (const each of found) differences.add(each, { scenario: name })
+  const kinds = [...new Set(found.map(({ kind }) => kind))]
+  return { name, outcome: kinds.length === 0 ? 'equal' : 'differs', kinds }
+}
+
+/** Each kind once. */
+class Differences {
+  readonly #found = new Map<string, Difference>()
+
+  add({ kind, expected, actual }: LineDifference, where: { readonly clause?: string; readonly scenario?: string }): void {
+    const known = this.#found.get(kind) ?? { kind, clauses: [], scenarios: [], expected, actual }
+    this.#found.set(kind, {
+      ...known,
+      clauses: withItem(known.clauses, where.clause),
+      scenarios: withItem(known.scenarios, where.scenario),
+    })
+  }
+
+  get all(): readonly Difference[] {
+    return [...this.#found.values()]
+  }
+}
+
+function withItem(items: readonly string[], item: string | undefined): readonly string[] {
+  return item === undefined || items.includes(item) ? items : [...items, item]
+}
