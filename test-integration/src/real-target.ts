@@ -54,6 +54,7 @@ async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
 
 class RealStage implements Stage {
   readonly runtime = systemRuntime
+  readonly base = ''
   readonly superUser = settings.superUser
   readonly #ensemble: Ensemble
   /** The nodes, in the order of `places`. */

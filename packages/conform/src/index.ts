@@ -9,8 +9,8 @@ export { VirtualTarget } from './targets/virtual-target.ts'
 export { compareTranscripts, type LineDifference } from './judge/compare.ts'
 export { isFailure, judge, type JudgeOptions, ServerStopped } from './judge/judge.ts'
 export type {
-  Difference as ServerDifference,
   Evidence,
+  Finding,
   JudgedClause,
   JudgedScenario,
   Judgement,

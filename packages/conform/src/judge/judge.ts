@@ -1,12 +1,12 @@
 // Judges a server: plays all clauses, finds the release that it resembles most, and says where it differs from that release.
 import { type Chapter, type Check, type Clause, expectedOf, idOf, type Need, type Profile } from '../clauses/index.ts'
-import { playOn, type Stage, type Target } from '../play/index.ts'
+import { NO_COMMAND, playOn, type Target } from '../play/index.ts'
 import { isBefore, isStopped, RELEASES } from '../releases/index.ts'
 import type { ScenarioGroup, VersionedScenario } from '../scenarios/index.ts'
 import { compareTranscripts, type LineDifference } from './compare.ts'
 import { gradeOf } from './grade.ts'
 import { type Observation, observe } from './observe.ts'
-import type { Difference, Evidence, JudgedClause, JudgedScenario, Judgement, Verdict } from './verdict.ts'
+import type { Evidence, Finding, JudgedClause, JudgedScenario, Judgement, Verdict } from './verdict.ts'
 
 export interface JudgeOptions {
   readonly target: Target
@@ -24,7 +24,9 @@ export interface JudgeOptions {
   /** Servers of a release, to which the transcripts are compared. */
   readonly oracle: (release: string) => Target
   /** The time limit of a check or a scenario, in ms. @default 30_000 */
-  readonly timeout?: number
+  readonly timeout?: number | undefined
+  /** Ends the judging early. What is under way is cleaned up; the judgement has what was found until then. */
+  readonly signal?: AbortSignal | undefined
   /** Whether a server still answers. */
   readonly isAlive: () => Promise<boolean>
   /** Called after each clause. The verdict is compared with the likely release, and may change in the end. */
@@ -55,6 +57,7 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
   const played: Played[] = []
   let stoppedBy: string | undefined
   for (const [id, clause] of selected(options)) {
+    if (options.signal?.aborted) break
     const each = await playClause(id, clause, options)
     played.push(each)
     options.onClause?.({ id, clause, verdict: verdictOf(each, as ?? likely, options) })
@@ -67,24 +70,25 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
   const clauses = withConsequences(
     played.map((each) => ({ id: each.id, clause: each.clause, verdict: verdictOf(each, release, options) })),
   )
-  const differences = new Differences()
+  const findings = new Findings()
   for (const each of clauses) {
-    if (isFailure(each.verdict)) await addClause(differences, each, release, options)
+    if (isFailure(each.verdict)) await addClause(findings, each, release, options)
   }
   if (stoppedBy !== undefined) {
-    throw new ServerStopped(stoppedBy, { as: release, clauses, scenarios: [], differences: differences.all })
+    throw new ServerStopped(stoppedBy, { as: release, clauses, scenarios: [], findings: findings.all })
   }
   const scenarios: JudgedScenario[] = []
   if (options.profiles.has('full') && options.ids === undefined) {
     for (const { subject, scenarios: group } of options.scenarios) {
       for (const [title, scenario] of group) {
-        const judged = await playScenario(`${subject}: ${title}`, scenario, release, options, differences)
+        if (options.signal?.aborted) break
+        const judged = await playScenario(`${subject}: ${title}`, scenario, release, options, findings)
         scenarios.push(judged)
         options.onScenario?.(judged)
       }
     }
   }
-  return { as: release, clauses, scenarios, differences: differences.all }
+  return { as: release, clauses, scenarios, findings: findings.all }
 }
 
 /** Whether the server does something that it should not do. */
@@ -104,7 +108,7 @@ async function playClause(id: string, clause: Clause, options: JudgeOptions): Pr
   if (!hasCheck(clause) || missing(clause, options).length > 0) {
     return { id, clause, observation: undefined, isStopped: false }
   }
-  const observation = await options.target.use((stage) => observe(stage, clause.check, options.timeout))
+  const observation = await options.target.use((stage) => observe(stage, clause.check, options))
   const isSuspect = observation.unfinished !== undefined
   return { id, clause, observation, isStopped: isSuspect && !(await options.isAlive()) }
 }
@@ -152,17 +156,17 @@ function missing({ needs = [] }: Clause, { given }: JudgeOptions): readonly Need
   return needs.filter((need) => !given.has(need))
 }
 
-// --- differences ----------------------------------------------------------------------------------------------------
+// --- findings -------------------------------------------------------------------------------------------------------
 
 /** Plays the check at the oracle, too: what differs there is what this clause is about. */
 async function addClause(
-  differences: Differences,
+  findings: Findings,
   { id, clause, verdict }: JudgedClause,
   release: string,
   { oracle, timeout }: JudgeOptions,
 ): Promise<void> {
   if (!hasCheck(clause) || !('evidence' in verdict)) return
-  const expected = await oracle(release).use((stage) => observe(stage, clause.check, timeout))
+  const expected = await oracle(release).use((stage) => observe(stage, clause.check, { timeout }))
   const found = compareTranscripts(expected.transcript, verdict.evidence.transcript)
   const { evidence } = verdict
   // What only the check itself can see, such as a moment or the order of two connections.
@@ -171,34 +175,34 @@ async function addClause(
     expected: evidence.expected.join('\n'),
     actual: evidence.seen.join('\n'),
   }
-  for (const each of found.length === 0 ? [own] : found) differences.add(each, { clause: id })
+  for (const each of found.length === 0 ? [own] : found) findings.add(each, { clause: id })
 }
 
 async function playScenario(
   name: string,
   scenario: VersionedScenario,
   release: string,
-  { target, oracle, timeout = 30_000, given }: JudgeOptions,
-  differences: Differences,
+  { target, oracle, timeout, signal, given }: JudgeOptions,
+  findings: Findings,
 ): Promise<JudgedScenario> {
   if (scenario.since !== undefined && isBefore(release, scenario.since)) return { name, outcome: 'later', kinds: [] }
   const mayHurt = scenario.halts !== undefined && !given.has('hostile')
   if (mayHurt || (scenario.halts !== undefined && isStopped(release, scenario.halts))) {
     return { name, outcome: 'untried', kinds: [] }
   }
-  const play = (stage: Stage) => playOn(stage, scenario.play, timeout)
-  const actual = await target.use(play)
-  if (actual.failure?.startsWith('hung')) return { name, outcome: 'unfinished', kinds: [] }
-  const expected = await oracle(release).use(play)
+  const actual = await target.use((stage) => playOn(stage, scenario.play, { timeout, signal }))
+  if (actual.failure?.startsWith('hung') || signal?.aborted) return { name, outcome: 'unfinished', kinds: [] }
+  if (actual.failure?.includes(NO_COMMAND)) return { name, outcome: 'untried', kinds: [] }
+  const expected = await oracle(release).use((stage) => playOn(stage, scenario.play, { timeout }))
   const found = compareTranscripts(expected.transcript, actual.transcript)
-  for (const each of found) differences.add(each, { scenario: name })
+  for (const each of found) findings.add(each, { scenario: name })
   const kinds = [...new Set(found.map(({ kind }) => kind))]
   return { name, outcome: kinds.length === 0 ? 'equal' : 'differs', kinds }
 }
 
 /** Each kind once. */
-class Differences {
-  readonly #found = new Map<string, Difference>()
+class Findings {
+  readonly #found = new Map<string, Finding>()
 
   add({ kind, expected, actual }: LineDifference, where: { readonly clause?: string; readonly scenario?: string }): void {
     const known = this.#found.get(kind) ?? { kind, clauses: [], scenarios: [], expected, actual }
@@ -209,7 +213,7 @@ class Differences {
     })
   }
 
-  get all(): readonly Difference[] {
+  get all(): readonly Finding[] {
     return [...this.#found.values()]
   }
 }

@@ -1,6 +1,6 @@
 // Plays the check of a clause, and says what was seen. Whether that is right depends on the release; see grade.ts.
 import { type Check, Trial } from '../clauses/index.ts'
-import { type Frame, playOn, type Stage } from '../play/index.ts'
+import { type Frame, playOn, type RunOptions, type Stage } from '../play/index.ts'
 
 export interface Observation {
   readonly seen: readonly string[]
@@ -13,8 +13,7 @@ export interface Observation {
   readonly frames: readonly Frame[]
 }
 
-/** @param timeout the time limit in ms */
-export async function observe(stage: Stage, { play }: Check, timeout = 30_000): Promise<Observation> {
+export async function observe(stage: Stage, { play }: Check, options: RunOptions = {}): Promise<Observation> {
   let seen: readonly string[] = []
   const played = await playOn(
     stage,
@@ -23,7 +22,7 @@ export async function observe(stage: Stage, { play }: Check, timeout = 30_000): 
       seen = trial.seen
       await play(trial)
     },
-    timeout,
+    options,
   )
   const { transcript, frames, failure: unfinished } = played
   const isRefused = transcript.some((phase) => phase.includes('-> Unimplemented '))

@@ -36,7 +36,7 @@ export interface JudgedClause {
 }
 
 /** One thing that the server does differently, however often it shows. */
-export interface Difference {
+export interface Finding {
   /** Such as `getData: data '' → null`. */
   readonly kind: string
   /** The clauses that it breaks; none if only scenarios show it. */
@@ -52,7 +52,7 @@ export interface Judgement {
   readonly as: string
   readonly clauses: readonly JudgedClause[]
   readonly scenarios: readonly JudgedScenario[]
-  readonly differences: readonly Difference[]
+  readonly findings: readonly Finding[]
 }
 
 export interface JudgedScenario {

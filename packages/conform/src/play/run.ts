@@ -8,7 +8,9 @@ export type ScenarioBody = (scenario: Scenario) => Promise<void>
 
 export interface RunOptions {
   /** Time limit in ms. @default 30_000 */
-  readonly timeout?: number
+  readonly timeout?: number | undefined
+  /** Ends the scenario early: its node is removed, and its sessions are closed, as after its end. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Matches the report of `run` about a scenario that failed or hung. */
@@ -21,9 +23,9 @@ export const UNFINISHED = /^scenario: (failed|hung)/m
 export async function run(
   target: Target,
   body: ScenarioBody,
-  { timeout = 30_000 }: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<readonly string[]> {
-  const { transcript } = await target.use((stage) => playOn(stage, body, timeout))
+  const { transcript } = await target.use((stage) => playOn(stage, body, options))
   return transcript
 }
 
@@ -36,11 +38,11 @@ export interface Played {
 }
 
 /** Plays a scenario below a node of its own, and then removes the node and closes all sessions. */
-export async function playOn(stage: Stage, body: ScenarioBody, timeout: number): Promise<Played> {
+export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptions = {}): Promise<Played> {
   const { runtime } = stage
   const since = runtime.wallNow()
   // The parent, too, belongs only to this scenario: a sequential node at the scenario's `/` becomes a child of the parent.
-  const parent = `/scenario-${runtime.uuid()}`
+  const parent = `${stage.base}/conform-${runtime.uuid()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
   const clientAddress = await stage.clientAddress()
@@ -49,7 +51,7 @@ export async function playOn(stage: Stage, body: ScenarioBody, timeout: number):
     await asSuperUser(stage, async (session) => {
       for (const path of [parent, root]) await session.create(path)
     })
-    const failure = await failureOf(body, scenario, timeout)
+    const failure = await failureOf(body, scenario, options)
     if (failure !== undefined) transcript.add('scenario', failure)
     const rendered = transcript.render({ root, clientAddress, since, until: runtime.wallNow() })
     return { transcript: rendered, frames: transcript.frames, failure }
@@ -63,12 +65,23 @@ export async function playOn(stage: Stage, body: ScenarioBody, timeout: number):
   }
 }
 
-async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number): Promise<string | undefined> {
+async function failureOf(
+  body: ScenarioBody,
+  scenario: Scenario,
+  { timeout = 30_000, signal }: RunOptions,
+): Promise<string | undefined> {
   let cancel = (): void => {}
   const hung = new Promise<string>((resolve) => {
-    cancel = scenario.stage.runtime.setTimer(timeout, () => {
+    const cancelTimer = scenario.stage.runtime.setTimer(timeout, () => {
       resolve(`hung, waiting for ${scenario.pending.join(' and ') || 'nothing'}`)
     })
+    const abort = (): void => resolve('aborted')
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    cancel = () => {
+      cancelTimer()
+      signal?.removeEventListener('abort', abort)
+    }
   })
   try {
     return (await Promise.race([body(scenario), hung])) ?? undefined

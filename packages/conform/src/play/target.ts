@@ -25,10 +25,15 @@ export const settings = {
   superDigest: 'super:lK75jTNcA+U9vtVEw5vB51mj/w4=',
 } as const
 
-/** Three servers for one scenario. */
+/** Begins the message of the error when a scenario needs a fault that its stage cannot have. */
+export const NO_COMMAND = 'no command was given to '
+
+/** The servers of one scenario. */
 export interface Stage {
   /** The clock and the network of the scenario. */
   readonly runtime: Runtime
+  /** The node below which everything is created; empty for the root. */
+  readonly base: string
   /** Name and password of the superuser, such as `super:secret`; undefined if there is none, or it is not known. */
   readonly superUser: string | undefined
   /** The address of this process, as servers see it. */

@@ -1,6 +1,6 @@
 // Servers that others have started: given by their addresses, perhaps with commands that kill and start them.
 import { type Runtime, systemRuntime } from '@zk/client'
-import { addressSeenBy, ask, parseSrvr, type Place, places, type Stage, type Target } from '../play/index.ts'
+import { addressSeenBy, ask, NO_COMMAND, parseSrvr, type Place, places, type Stage, type Target } from '../play/index.ts'
 
 export interface ServerAddress {
   readonly host: string
@@ -19,12 +19,14 @@ export interface ServerControl {
 export interface ServerTargetOptions {
   /** At least one. With one address, all sessions are opened there. */
   readonly servers: readonly ServerAddress[]
+  /** The node below which everything is created, such as `/tests`. @default the root */
+  readonly base?: string | undefined
   /** Name and password of the superuser, such as `super:secret`. @default unknown */
   readonly superUser?: string | undefined
   /** @default none: faults cannot be played */
   readonly control?: ServerControl | undefined
   /** @default those of this machine */
-  readonly runtime?: Runtime
+  readonly runtime?: Runtime | undefined
 }
 
 /** How often it is checked whether the servers have elected a leader, in ms. */
@@ -50,6 +52,7 @@ export class ServerTarget implements Target {
 
 class ServerStage implements Stage {
   readonly runtime: Runtime
+  readonly base: string
   readonly superUser: string | undefined
   readonly #control: ServerControl | undefined
   readonly #servers: readonly ServerAddress[]
@@ -61,6 +64,7 @@ class ServerStage implements Stage {
 
   constructor(options: ServerTargetOptions, ordered: readonly ServerAddress[], clientAddress: Promise<string>) {
     this.runtime = options.runtime ?? systemRuntime
+    this.base = options.base ?? ''
     this.superUser = options.superUser
     this.#control = options.control
     this.#servers = options.servers
@@ -105,7 +109,7 @@ class ServerStage implements Stage {
 
   async #harm(place: Place, harm: 'kill' | 'pause', undo: 'start' | 'resume'): Promise<void> {
     const control = this.#control
-    if (control === undefined) throw new Error(`no command was given to ${harm} a server`)
+    if (control === undefined) throw new Error(`${NO_COMMAND}${harm} a server`)
     const address = this.address(place)
     const number = this.#servers.indexOf(address) + 1
     this.#harmed.set(address, () => control[undo](number))

@@ -31,6 +31,7 @@ export class VirtualTarget implements Target {
 }
 
 class VirtualStage implements Stage {
+  readonly base = ''
   readonly superUser = settings.superUser
   readonly runtime: VirtualWorld['runtime']
   readonly #world: VirtualWorld
