@@ -8,7 +8,7 @@ for (const [line, release] of Object.entries(RELEASES)) {
     `%s holds for servers of ${line}`,
     async ([, clause]) => {
       if (!hasCheck(clause)) return
-      const target = new VirtualTarget(() => {}, line as keyof typeof RELEASES)
+      const target = new VirtualTarget({ release })
       const { seen, unfinished } = await target.use((stage) => observe(stage, clause.check))
       expect(unfinished).toBeUndefined()
       expect(seen).toEqual(expectedOf(clause.check, release))

@@ -79,7 +79,7 @@ function playOnServers(
     if (isRecording) recorded.record(title, transcript)
     if (release === RECORDED) return expect(shorten(transcript)).toBe(recorded.of(title))
 
-    const inProcess = await run(new VirtualTarget(() => {}, lineOf(release)), play)
+    const inProcess = await run(new VirtualTarget({ release: lineOf(release) }), play)
     const compared = compare({ real: transcript, inProcess }, release, [...generalDifferences, ...differs])
     task.meta.scenario = {
       differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),

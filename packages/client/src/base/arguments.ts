@@ -112,7 +112,7 @@ function unknownKeys(what: string, options: object, { known, example, hints }: K
 }
 
 /** The known name that is spelled most like this one, if any is: in another case, with letters wrong, longer or shorter. */
-function nearestOf(name: string, known: readonly string[]): string | undefined {
+export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   let nearest: string | undefined
   let most = Math.min(Math.floor(given.length * 0.4), MOST_EDITS)

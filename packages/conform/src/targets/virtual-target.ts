@@ -4,28 +4,34 @@ import { addressSeenBy, type Place, places, settings, type Stage, type Target } 
 /** How often it is checked whether the members serve, in ms. */
 const CHECK_INTERVAL = 10
 
+export interface VirtualTargetOptions {
+  /** Such as `3.8.7`: members know the operations of this release. @default '3.8' */
+  readonly release?: string | undefined
+  /** How many members there are. One is a standalone server. @default 3 */
+  readonly members?: number | undefined
+  /** May change each ensemble before its use. @default nothing */
+  readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
+}
+
 /** The ensemble of @zk/testing in virtual time. Each scenario gets a new one. */
 export class VirtualTarget implements Target {
-  readonly #prepare: (ensemble: VirtualEnsemble) => void
-  readonly #version: ServerVersion
-  readonly #memberCount: number
+  readonly #options: VirtualTargetOptions
 
-  /** `prepare` may change each ensemble before its use. Members know the operations of the last release of `version`. */
-  constructor(prepare: (ensemble: VirtualEnsemble) => void = () => {}, version: ServerVersion = '3.8', members = 3) {
-    this.#prepare = prepare
-    this.#version = version
-    this.#memberCount = members
+  constructor(options: VirtualTargetOptions = {}) {
+    this.#options = options
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
+    const { release = '3.8', members = 3, prepare } = this.#options
     const { superUser: _, ...options } = settings
+    const version = release.split('.', 2).join('.') as ServerVersion
     const world = new VirtualWorld({
       ...options,
-      members: this.#memberCount,
-      version: this.#version,
-      enforceQuota: options.enforceQuota && this.#version !== '3.5' && this.#version !== '3.6',
+      members,
+      version,
+      enforceQuota: options.enforceQuota && version !== '3.5' && version !== '3.6',
     })
-    this.#prepare(world.ensemble)
+    prepare?.(world.ensemble)
     return world.run(() => play(new VirtualStage(world)))
   }
 }

@@ -1,0 +1,129 @@
+// Reads the arguments of the command.
+import { parseArgs } from 'node:util'
+import { nearestOf } from '@zk/client/internal'
+import { parseConnectString, type ServerAddress } from '@zk/wire'
+import type { Profile } from '../clauses/index.ts'
+import { RELEASES, releaseNamed } from '../releases/index.ts'
+import { UsageError } from './usage.ts'
+
+export interface Options {
+  readonly words: readonly string[]
+  readonly profiles: ReadonlySet<Profile>
+  readonly as: string | undefined
+  readonly superUser: string | undefined
+  readonly isHostile: boolean
+  readonly commands: Readonly<Partial<Record<Fault, string>>>
+  /** In ms. */
+  readonly timeout: number
+  readonly files: Readonly<Partial<Record<FileOption, string>>>
+  readonly hasColors: boolean | undefined
+  readonly isHelp: boolean
+}
+
+const faults = ['kill', 'start', 'pause', 'resume'] as const
+export type Fault = (typeof faults)[number]
+
+const fileOptions = ['json', 'junit', 'markdown', 'html', 'baseline', 'write-baseline'] as const
+export type FileOption = (typeof fileOptions)[number]
+
+const profiles: readonly Profile[] = ['core', 'full', 'extended']
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const known = {
+  profile: text,
+  as: text,
+  super: text,
+  hostile: flag,
+  timeout: text,
+  'no-color': flag,
+  help: { ...flag, short: 'h' },
+  ...Object.fromEntries([...faults, ...fileOptions].map((name) => [name, text])),
+} as const
+
+/** Throws a UsageError. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parse(args)
+  const value = (name: string): string | undefined => values[name] as string | undefined
+  const among = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> =>
+    Object.fromEntries(names.flatMap((name) => (value(name) === undefined ? [] : [[name, value(name)]]))) as Partial<
+      Record<Name, string>
+    >
+  const commands = among(faults)
+  for (const [name, command] of Object.entries(commands)) {
+    if (!command.includes('{n}')) throw new UsageError(`--${name} needs {n}, the number of the server, in its command`)
+  }
+  for (const [one, other] of [
+    ['kill', 'start'],
+    ['pause', 'resume'],
+  ] as const) {
+    if ((commands[one] === undefined) !== (commands[other] === undefined)) {
+      throw new UsageError(`--${one} and --${other} belong together`)
+    }
+  }
+  return {
+    words: positionals,
+    profiles: profilesOf(value('profile')),
+    as: releaseOf(value('as')),
+    superUser: superUserOf(value('super')),
+    isHostile: values['hostile'] === true,
+    commands,
+    timeout: timeoutOf(value('timeout')),
+    files: among(fileOptions),
+    hasColors: values['no-color'] === true ? false : undefined,
+    isHelp: values['help'] === true,
+  }
+}
+
+/** `HOST:PORT,HOST:PORT/NODE`. Throws a UsageError. */
+export function parseServers(connectString: string): { readonly servers: readonly ServerAddress[]; readonly base: string } {
+  try {
+    const { servers, chroot } = parseConnectString(connectString)
+    return { servers, base: chroot === '/' ? '' : (chroot ?? '') }
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+function parse(args: readonly string[]): {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>
+  readonly positionals: readonly string[]
+} {
+  try {
+    return parseArgs({ args: [...args], options: known, allowPositionals: true })
+  } catch (error) {
+    const [message = ''] = (error as Error).message.split('. ')
+    const [, unknown] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
+    if (unknown === undefined) throw new UsageError(message)
+    const nearest = nearestOf(unknown, Object.keys(known))
+    throw new UsageError(`there is no option --${unknown}${nearest === undefined ? '' : `: did you mean --${nearest}?`}`)
+  }
+}
+
+function profilesOf(list: string | undefined): ReadonlySet<Profile> {
+  if (list === undefined) return new Set(profiles)
+  const names = list.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (!(profiles as readonly string[]).includes(name)) {
+      throw new UsageError(`there is no profile '${name}': it is one of ${profiles.join(', ')}`)
+    }
+  }
+  return new Set(names as Profile[])
+}
+
+function releaseOf(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const release = releaseNamed(name)
+  if (release === undefined) throw new UsageError(`--as ${name}: it is one of ${RELEASES.join(', ')}, or 3.5 to 3.9`)
+  return release
+}
+
+function superUserOf(user: string | undefined): string | undefined {
+  if (user !== undefined && !/^[^:]+:./.test(user)) throw new UsageError('--super needs a name and a password: super:secret')
+  return user
+}
+
+function timeoutOf(seconds = '30'): number {
+  const value = Number(seconds)
+  if (!(value > 0)) throw new UsageError(`--timeout must be a number of seconds above 0, not '${seconds}'`)
+  return value * 1_000
+}

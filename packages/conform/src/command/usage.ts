@@ -1,0 +1,35 @@
+// What `conform --help` prints, and the errors that lead to exit code 2.
+
+export const USAGE = `Says where a server differs from the ZooKeeper protocol.
+
+Usage:
+  conform HOST:PORT[,HOST:PORT…][/NODE] [options]    judge a server, or the servers of an ensemble
+  conform run ID… HOST:PORT [options]                play only these clauses, such as watches/12
+  conform list [CHAPTER]                             list the clauses
+  conform explain ID                                 print a clause with its source
+  conform compare FILE… --html FILE                  make one page from several results of --json
+
+Everything is created below one node of its own (in /NODE, if you name one), and deleted afterwards.
+
+What is played:
+  --profile LIST       core, full, extended, or several of them, with commas (default: all)
+  --as RELEASE         compare with 3.5, 3.6, 3.7, 3.8 or 3.9 (default: the one the server resembles most)
+  --super USER:PASS    a superuser, for clauses that need one
+  --hostile            also send frames that may stop the server or make it unusable
+  --kill 'COMMAND {n}' --start 'COMMAND {n}' --pause 'COMMAND {n}' --resume 'COMMAND {n}'
+                       how to stop, start, freeze and thaw server n; enables failover
+  --timeout SECONDS    the longest time for a check (default: 30)
+
+Reports, besides the text on standard output:
+  --json FILE, --junit FILE, --markdown FILE, --html FILE    (- for standard output, instead of the text)
+  --baseline FILE      known differences, with reasons: only others fail, and those that are gone
+  --write-baseline FILE
+  --no-color           (or NO_COLOR, or no terminal)
+
+Exit codes: 0 as expected, 1 differences, 2 wrong usage, 3 the server cannot be reached, 4 it was stopped.
+`
+
+/** Wrong usage. The message says what is wrong and what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

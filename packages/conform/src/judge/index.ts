@@ -1,0 +1,5 @@
+export { compareTranscripts, type LineDifference } from './compare.ts'
+export { type Grade, gradeOf } from './grade.ts'
+export { isFailure, judge, type JudgeOptions, ServerStopped } from './judge.ts'
+export { type Observation, observe } from './observe.ts'
+export type { Evidence, Finding, JudgedClause, JudgedScenario, Judgement, Outcome, Verdict } from './verdict.ts'

@@ -1,0 +1,53 @@
+// What is known to differ, with a reason each: kept in a file beside the server's code.
+import type { Report } from './report.ts'
+
+/** `{ "watches/12": "we have no watches of children" }`. */
+export type Baseline = Readonly<Record<string, string>>
+
+export interface Unexpected {
+  /** Clauses that differ and are not in the baseline. */
+  readonly differs: readonly string[]
+  /** Clauses in the baseline that were tried and do not differ. */
+  readonly keeps: readonly string[]
+}
+
+/** Throws an Error that says what is wrong with the file. `ids` are all clauses that exist. */
+export function parseBaseline(text: string, ids: ReadonlySet<string>): Baseline {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`it is not JSON: ${(error as Error).message}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('it must be an object: {"watches/12": "the reason"}')
+  }
+  for (const [id, reason] of Object.entries(value)) {
+    if (!ids.has(id)) throw new Error(`there is no clause ${id}: see \`conform list\``)
+    if (typeof reason !== 'string' || reason.trim() === '') throw new Error(`${id} needs a reason: a text`)
+  }
+  return value as Baseline
+}
+
+/** What does not agree with the baseline. */
+export function unexpectedIn(report: Report, baseline: Baseline): Unexpected {
+  const isKnown = (id: string): boolean => Object.hasOwn(baseline, id)
+  const named = (failed: boolean): readonly string[] =>
+    report.clauses.filter(({ outcome }) => FAILED.has(outcome) === failed).map(({ id }) => id)
+  const tried = new Set(report.clauses.filter(({ outcome }) => FINAL.has(outcome)).map(({ id }) => id))
+  return {
+    differs: named(true).filter((id) => !isKnown(id)),
+    keeps: named(false).filter((id) => tried.has(id) && isKnown(id)),
+  }
+}
+
+/** A baseline with all that differs. Reasons that are known stay. */
+export function baselineOf(report: Report, known: Baseline = {}): string {
+  const failed = report.clauses.filter(({ outcome }) => FAILED.has(outcome))
+  const entries = failed.map(({ id }) => [id, known[id] ?? 'say why'] as const)
+  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+}
+
+/** A SHOULD that is missed is no failure. */
+const FAILED: ReadonlySet<string> = new Set(['differs', 'unsupported', 'stopped'])
+const FINAL: ReadonlySet<string> = new Set(['equal', 'allowed'])
