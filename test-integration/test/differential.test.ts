@@ -40,8 +40,8 @@ describe('TestEnsemble', () => {
   )
 
   test('a planted difference is found, and its program is shortened to the necessary steps', async () => {
-    const planted = new VirtualTarget(({ faults }) => {
-      faults.fail({ op: 'setData', path: /\/a\/y$/, code: 'NotEmpty', times: Infinity })
+    const planted = new VirtualTarget({
+      prepare: ({ faults }) => faults.fail({ op: 'setData', path: /\/a\/y$/, code: 'NotEmpty', times: Infinity }),
     })
     const found = await search(programs(40), 30, new VirtualTarget(), planted)
     expect(found?.expected).toContain('setData')

@@ -1,5 +1,6 @@
 export { type Baseline, baselineOf, parseBaseline, type Unexpected, unexpectedIn } from './baseline.ts'
 export { htmlReport } from './html.ts'
+export { chapterPage, indexPage } from './protocol-page.ts'
 export { jsonReport, parseReport } from './json-lines.ts'
 export { junitReport } from './junit.ts'
 export { markdownReport } from './markdown.ts'
