@@ -15,7 +15,8 @@ mkdirSync(folder, { recursive: true })
 const stale = [...pages].filter(([name, text]) => textOf(name) !== text).map(([name]) => name)
 const gone = readdirSync(folder).filter((name) => !pages.has(name))
 if (process.argv.includes('--check')) {
-  for (const name of [...stale, ...gone]) console.error(`docs/protocol/${name} is not what the clauses say: run \`pnpm protocol\``)
+  for (const name of [...stale, ...gone])
+    console.error(`docs/protocol/${name} is not what the clauses say: run \`pnpm protocol\``)
   if (stale.length + gone.length > 0) process.exitCode = 1
 } else {
   for (const name of stale) writeFileSync(join(folder, name), pages.get(name))

@@ -1,4 +1,16 @@
-export { chapters, type Chapter, type Check, type Clause, expectedOf, idOf, type Level, type Need, type Profile, type ReleaseDifference, Trial } from './clauses/index.ts'
+export {
+  chapters,
+  type Chapter,
+  type Check,
+  type Clause,
+  expectedOf,
+  idOf,
+  type Level,
+  type Need,
+  type Profile,
+  type ReleaseDifference,
+  Trial,
+} from './clauses/index.ts'
 export * from './judge/index.ts'
 export * from './play/index.ts'
 export * from './releases/index.ts'

@@ -1,7 +1,18 @@
 import type { ServerVersion } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble, type SharedEnsemble } from '../../src/ensemble/index.ts'
-import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped, run, type ScenarioGroup, UNFINISHED, type VersionedScenario, VirtualTarget } from '@zk/conform'
+import {
+  compare,
+  type Difference,
+  generalDifferences,
+  isBefore,
+  isStopped,
+  run,
+  type ScenarioGroup,
+  UNFINISHED,
+  type VersionedScenario,
+  VirtualTarget,
+} from '@zk/conform'
 import { atRest, RealTarget } from '../../src/real-target.ts'
 import { Recorded, shorten } from './recorded.ts'
 import { shared } from './shared-ensemble.ts'

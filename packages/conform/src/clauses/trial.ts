@@ -1,6 +1,14 @@
 // What the check of a clause uses: sessions whose paths are below a node of its own, and the lines of what it has seen.
 import { errorName, type EventMessage, eventName, OpCode, operationName, type Stat } from '@zk/wire'
-import { type Connection, type OpenOptions, type Place, type Reply, type Scenario, type Session, toHex } from '../play/index.ts'
+import {
+  type Connection,
+  type OpenOptions,
+  type Place,
+  type Reply,
+  type Scenario,
+  type Session,
+  toHex,
+} from '../play/index.ts'
 
 export class Trial {
   readonly scenario: Scenario

@@ -6,7 +6,9 @@ import { UsageError } from './usage.ts'
 export function list(name?: string): string {
   const chosen = name === undefined ? chapters : chapters.filter((chapter) => chapter.name === name)
   if (chosen.length === 0) {
-    throw new UsageError(`there is no chapter '${name}': it is one of ${chapters.map((chapter) => chapter.name).join(', ')}`)
+    throw new UsageError(
+      `there is no chapter '${name}': it is one of ${chapters.map((chapter) => chapter.name).join(', ')}`,
+    )
   }
   return chosen
     .map((chapter) => {

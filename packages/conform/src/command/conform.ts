@@ -39,7 +39,8 @@ async function dispatch(options: Options, terminal: Terminal): Promise<number> {
     case 'run':
       return runClauses(rest, options, terminal)
     default:
-      if (rest.length > 0) throw new UsageError(`'${rest.join(' ')}' is too much: conform HOST:PORT,HOST:PORT [options]`)
+      if (rest.length > 0)
+        throw new UsageError(`'${rest.join(' ')}' is too much: conform HOST:PORT,HOST:PORT [options]`)
       return judgeServer(first, undefined, options, terminal)
   }
 }
@@ -52,13 +53,15 @@ function one(words: readonly string[], what: string): string | undefined {
 function runClauses(words: readonly string[], options: Options, terminal: Terminal): Promise<number> {
   const ids = new Set(words.slice(0, -1))
   const address = words.at(-1)
-  if (address === undefined || ids.size === 0) throw new UsageError('it needs clauses and a server: conform run watches/12 HOST:PORT')
+  if (address === undefined || ids.size === 0)
+    throw new UsageError('it needs clauses and a server: conform run watches/12 HOST:PORT')
   for (const id of ids) if (!allIds.has(id)) throw new UsageError(`there is no clause '${id}': see \`conform list\``)
   return judgeServer(address, ids, options, terminal)
 }
 
 async function compare(files: readonly string[], { files: { html } }: Options, terminal: Terminal): Promise<number> {
-  if (files.length === 0 || html === undefined) throw new UsageError('it needs results and a page: conform compare FILE… --html FILE')
+  if (files.length === 0 || html === undefined)
+    throw new UsageError('it needs results and a page: conform compare FILE… --html FILE')
   const reports = await Promise.all(
     files.map(async (file) => {
       try {

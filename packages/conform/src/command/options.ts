@@ -75,7 +75,10 @@ export function parseOptions(args: readonly string[]): Options {
 }
 
 /** `HOST:PORT,HOST:PORT/NODE`. Throws a UsageError. */
-export function parseServers(connectString: string): { readonly servers: readonly ServerAddress[]; readonly base: string } {
+export function parseServers(connectString: string): {
+  readonly servers: readonly ServerAddress[]
+  readonly base: string
+} {
   try {
     const { servers, chroot } = parseConnectString(connectString)
     return { servers, base: chroot === '/' ? '' : (chroot ?? '') }
@@ -95,7 +98,9 @@ function parse(args: readonly string[]): {
     const [, unknown] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
     if (unknown === undefined) throw new UsageError(message)
     const nearest = nearestOf(unknown, Object.keys(known))
-    throw new UsageError(`there is no option --${unknown}${nearest === undefined ? '' : `: did you mean --${nearest}?`}`)
+    throw new UsageError(
+      `there is no option --${unknown}${nearest === undefined ? '' : `: did you mean --${nearest}?`}`,
+    )
   }
 }
 
@@ -118,7 +123,8 @@ function releaseOf(name: string | undefined): string | undefined {
 }
 
 function superUserOf(user: string | undefined): string | undefined {
-  if (user !== undefined && !/^[^:]+:./.test(user)) throw new UsageError('--super needs a name and a password: super:secret')
+  if (user !== undefined && !/^[^:]+:./.test(user))
+    throw new UsageError('--super needs a name and a password: super:secret')
   return user
 }
 

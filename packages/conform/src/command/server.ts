@@ -161,7 +161,13 @@ function givenBy({ isHostile, commands, superUser }: Options, servers: number): 
 }
 
 /** The release that the server says to be, if one like it is known. */
-async function likelyRelease({ host, port }: { readonly host: string; readonly port: number }): Promise<string | undefined> {
+async function likelyRelease({
+  host,
+  port,
+}: {
+  readonly host: string
+  readonly port: number
+}): Promise<string | undefined> {
   const version = parseVersion(await ask(port, 'srvr', { host, runtime: systemRuntime, timeout: 2_000 }))
   if (version === undefined) return undefined
   if (RELEASES.includes(version)) return version

@@ -12,12 +12,12 @@ export interface Terminal {
   /** The time as an ISO date. */
   now(): string
   /** A signal that aborts at Ctrl-C, until `release` is called. */
-  interrupted(): { readonly signal: AbortSignal; release(): void }
+  interrupted(): { readonly signal: AbortSignal; readonly release: () => void }
 }
 
 export const processTerminal: Terminal = {
-  isInteractive: process.stderr.isTTY === true,
-  hasColors: process.stdout.isTTY === true && (process.env['NO_COLOR'] ?? '') === '',
+  isInteractive: process.stderr.isTTY,
+  hasColors: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   print: (text) => void process.stdout.write(text),
   error: (line) => void process.stderr.write(`${line}\n`),
   status: (line) => void process.stderr.write(`\r\x1b[K${line}`),

@@ -44,7 +44,7 @@ function aligned(expected: readonly string[], actual: readonly string[]): readon
 
 /** For each pair of positions the length of the longest common sequence of questions from there on. */
 function commonLengths(expected: readonly string[], actual: readonly string[]): readonly number[][] {
-  const lengths = Array.from({ length: expected.length + 1 }, () => new Array<number>(actual.length + 1).fill(0))
+  const lengths = Array.from({ length: expected.length + 1 }, () => Array.from(actual, () => 0).concat(0))
   for (let i = expected.length - 1; i >= 0; i--) {
     for (let j = actual.length - 1; j >= 0; j--) {
       const isSame = question(expected[i]!) === question(actual[j]!)

@@ -1,5 +1,6 @@
 // What an observation says about a server, compared with a release.
-import { type Check, type Clause, expectedOf } from '../clauses/index.ts'
+import { type Check, expectedOf, type Level } from '../clauses/index.ts'
+import { RELEASES } from '../releases/index.ts'
 import type { Observation } from './observe.ts'
 
 /**
@@ -9,21 +10,15 @@ import type { Observation } from './observe.ts'
  */
 export type Grade = 'equal' | 'allowed' | 'lenient' | 'differs' | 'unsupported' | 'unfinished'
 
-/** The grade of what was seen, if the server should be like `release`. `releases` are all that are known. */
-export function gradeOf(
-  clause: Clause & { readonly check: Check },
-  observation: Observation,
-  release: string,
-  releases: readonly string[],
-): Grade {
-  const { check, level = 'MUST' } = clause
+/** The grade of what was seen, if the server should be like `release`. */
+export function gradeOf(check: Check, level: Level | undefined, observation: Observation, release: string): Grade {
   const isSeen = (lines: readonly string[]): boolean =>
     lines.length === observation.seen.length && lines.every((line, index) => line === observation.seen[index])
   if (observation.unfinished === undefined) {
     if (isSeen(expectedOf(check, release))) return 'equal'
-    if (check.allowed?.some(isSeen) || releases.some((other) => isSeen(expectedOf(check, other)))) return 'allowed'
+    if (check.allowed?.some(isSeen) || RELEASES.some((other) => isSeen(expectedOf(check, other)))) return 'allowed'
   }
   if (observation.isRefused) return 'unsupported'
   if (observation.unfinished !== undefined) return 'unfinished'
-  return level === 'MUST' ? 'differs' : 'lenient'
+  return (level ?? 'MUST') === 'MUST' ? 'differs' : 'lenient'
 }

@@ -105,31 +105,33 @@ function selected({ chapters, profiles, ids }: JudgeOptions): readonly (readonly
 }
 
 async function playClause(id: string, clause: Clause, options: JudgeOptions): Promise<Played> {
-  if (!hasCheck(clause) || missing(clause, options).length > 0) {
+  const { check } = clause
+  if (!isCheck(check) || missing(clause, options).length > 0) {
     return { id, clause, observation: undefined, isStopped: false }
   }
-  const observation = await options.target.use((stage) => observe(stage, clause.check, options))
+  const observation = await options.target.use((stage) => observe(stage, check, options))
   const isSuspect = observation.unfinished !== undefined
   return { id, clause, observation, isStopped: isSuspect && !(await options.isAlive()) }
 }
 
 function verdictOf({ clause, observation, isStopped }: Played, release: string, options: JudgeOptions): Verdict {
-  if (!hasCheck(clause)) return { outcome: 'unchecked', why: clause.check.unchecked }
+  const { check, level } = clause
+  if (!isCheck(check)) return { outcome: 'unchecked', why: check.unchecked }
   if (observation === undefined) return { outcome: 'untried', needs: missing(clause, options) }
   if (clause.since !== undefined && isBefore(release, clause.since)) return { outcome: 'later', since: clause.since }
   const { seen, transcript, frames, unfinished } = observation
-  const evidence = { seen, expected: expectedOf(clause.check, release), transcript, frames, unfinished }
+  const evidence = { seen, expected: expectedOf(check, release), transcript, frames, unfinished }
   if (isStopped) return { outcome: 'stopped', evidence }
-  return { outcome: gradeOf(clause, observation, release, RELEASES), evidence }
+  return { outcome: gradeOf(check, level, observation, release), evidence }
 }
 
 /** The release with the most equal clauses. */
 function mostLike(played: readonly Played[], likely: string): string {
   const equal = (release: string): number =>
-    played.filter(({ clause, observation }) => {
-      if (observation === undefined || !hasCheck(clause)) return false
-      if (clause.since !== undefined && isBefore(release, clause.since)) return observation.isRefused
-      return gradeOf(clause, observation, release, RELEASES) === 'equal'
+    played.filter(({ clause: { check, level, since }, observation }) => {
+      if (observation === undefined || !isCheck(check)) return false
+      if (since !== undefined && isBefore(release, since)) return observation.isRefused
+      return gradeOf(check, level, observation, release) === 'equal'
     }).length
   const counts = new Map(RELEASES.map((release) => [release, equal(release)]))
   const most = Math.max(...counts.values())
@@ -148,8 +150,8 @@ function withConsequences(judged: readonly JudgedClause[]): readonly JudgedClaus
   })
 }
 
-function hasCheck(clause: Clause): clause is Clause & { readonly check: Check } {
-  return 'play' in clause.check
+function isCheck(check: Clause['check']): check is Check {
+  return 'play' in check
 }
 
 function missing({ needs = [] }: Clause, { given }: JudgeOptions): readonly Need[] {
@@ -161,12 +163,12 @@ function missing({ needs = [] }: Clause, { given }: JudgeOptions): readonly Need
 /** Plays the check at the oracle, too: what differs there is what this clause is about. */
 async function addClause(
   findings: Findings,
-  { id, clause, verdict }: JudgedClause,
+  { id, clause: { check }, verdict }: JudgedClause,
   release: string,
   { oracle, timeout }: JudgeOptions,
 ): Promise<void> {
-  if (!hasCheck(clause) || !('evidence' in verdict)) return
-  const expected = await oracle(release).use((stage) => observe(stage, clause.check, { timeout }))
+  if (!isCheck(check) || !('evidence' in verdict)) return
+  const expected = await oracle(release).use((stage) => observe(stage, check, { timeout }))
   const found = compareTranscripts(expected.transcript, verdict.evidence.transcript)
   const { evidence } = verdict
   // What only the check itself can see, such as a moment or the order of two connections.
@@ -204,7 +206,10 @@ async function playScenario(
 class Findings {
   readonly #found = new Map<string, Finding>()
 
-  add({ kind, expected, actual }: LineDifference, where: { readonly clause?: string; readonly scenario?: string }): void {
+  add(
+    { kind, expected, actual }: LineDifference,
+    where: { readonly clause?: string; readonly scenario?: string },
+  ): void {
     const known = this.#found.get(kind) ?? { kind, clauses: [], scenarios: [], expected, actual }
     this.#found.set(kind, {
       ...known,

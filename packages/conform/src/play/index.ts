@@ -1,5 +1,15 @@
 export { Connection, type Frame, type Reply } from './connection.ts'
-export { addressSeenBy, ask, type AskOptions, type ClientConnection, parseCons, parseMntr, parseSrvr, type ServerMode, type ServerStatus } from './four-letter-word.ts'
+export {
+  addressSeenBy,
+  ask,
+  type AskOptions,
+  type ClientConnection,
+  parseCons,
+  parseMntr,
+  parseSrvr,
+  type ServerMode,
+  type ServerStatus,
+} from './four-letter-word.ts'
 export { byCodeUnit } from './order.ts'
 export { type Played, playOn, run, type RunOptions, type ScenarioBody, UNFINISHED } from './run.ts'
 export { type OpenOptions, Scenario } from './scenario.ts'

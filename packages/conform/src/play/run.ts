@@ -20,11 +20,7 @@ export const UNFINISHED = /^scenario: (failed|hung)/m
  * Plays a scenario on an ensemble that has no other clients. Returns the transcript, one text for each phase. If the
  * scenario fails or hangs, the last phase says so.
  */
-export async function run(
-  target: Target,
-  body: ScenarioBody,
-  options: RunOptions = {},
-): Promise<readonly string[]> {
+export async function run(target: Target, body: ScenarioBody, options: RunOptions = {}): Promise<readonly string[]> {
   const { transcript } = await target.use((stage) => playOn(stage, body, options))
   return transcript
 }

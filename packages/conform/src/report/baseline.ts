@@ -17,7 +17,7 @@ export function parseBaseline(text: string, ids: ReadonlySet<string>): Baseline 
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Error(`it is not JSON: ${(error as Error).message}`)
+    throw new Error(`it is not JSON: ${(error as Error).message}`, { cause: error })
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('it must be an object: {"watches/12": "the reason"}')

@@ -10,7 +10,9 @@ export function htmlReport(reports: readonly Report[]): string {
       rows.set(clause.id, row.set(report, clause))
     }
   }
-  const head = reports.map((report) => `<th>${escape(report.subject)}<small>${escape(summaryLine(report))}</small></th>`)
+  const head = reports.map(
+    (report) => `<th>${escape(report.subject)}<small>${escape(summaryLine(report))}</small></th>`,
+  )
   const body = Array.from(rows, ([id, cells]) => {
     const [{ text, level }] = [...cells.values()] as [ReportedClause]
     const columns = reports.map((report) => cell(cells.get(report)))

@@ -25,8 +25,10 @@ export function parseReport(text: string): Report {
     else if (type === 'finding') findings.push(entry as unknown as ReportedFinding)
     else if (type === 'summary') summary = entry as unknown as typeof summary
   }
-  if (run === undefined || summary === undefined) throw new Error('it is not a whole report: `conform --json FILE` writes one')
-  if (run.schema !== SCHEMA) throw new Error(`its schema is ${run.schema}, not ${SCHEMA}: make it again with this version`)
+  if (run === undefined || summary === undefined)
+    throw new Error('it is not a whole report: `conform --json FILE` writes one')
+  if (run.schema !== SCHEMA)
+    throw new Error(`its schema is ${run.schema}, not ${SCHEMA}: make it again with this version`)
   const { scenarios, ...counts } = summary
   return { ...run, summary: counts, scenarios, clauses, findings }
 }
@@ -36,7 +38,7 @@ function parseLine(line: string, number: number): Record<string, unknown> {
   try {
     value = JSON.parse(line)
   } catch (error) {
-    throw new Error(`line ${number} is not JSON: ${(error as Error).message}`)
+    throw new Error(`line ${number} is not JSON: ${(error as Error).message}`, { cause: error })
   }
   if (typeof value !== 'object' || value === null) throw new Error(`line ${number} is not an object`)
   return value as Record<string, unknown>

@@ -47,5 +47,5 @@ function escape(text: string): string {
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '\uFFFD')
+    .replaceAll(/[^\P{Cc}\t\n\r]/gu, '\uFFFD')
 }

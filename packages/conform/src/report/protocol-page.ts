@@ -22,9 +22,13 @@ Written by \`pnpm protocol\` from \`packages/conform/src/clauses\`.
 }
 
 export function chapterPage(chapter: Chapter): string {
-  return [`# ${chapter.title}`, '', chapter.introduction, ...chapter.clauses.map((clause) => clauseText(chapter, clause)), ''].join(
-    '\n',
-  )
+  return [
+    `# ${chapter.title}`,
+    '',
+    chapter.introduction,
+    ...chapter.clauses.map((clause) => clauseText(chapter, clause)),
+    '',
+  ].join('\n')
 }
 
 function clauseText(chapter: Chapter, clause: Clause): string {

@@ -40,7 +40,8 @@ function clauseLines(clause: ReportedClause, { findings }: Report, paint: Paint)
   if (outcome === 'follows') return lines
   lines.push(...lined('expected', expected), ...lined('actual', actual))
   const scenarios = new Set(findings.filter(({ clauses }) => clauses.includes(id)).flatMap((each) => each.scenarios))
-  if (scenarios.size > 0) lines.push(`    shows in ${scenarios.size} ${scenarios.size === 1 ? 'scenario' : 'scenarios'}, too`)
+  if (scenarios.size > 0)
+    lines.push(`    shows in ${scenarios.size} ${scenarios.size === 1 ? 'scenario' : 'scenarios'}, too`)
   lines.push(`    play it alone: conform run ${id} HOST:PORT`)
   return lines
 }
@@ -66,7 +67,10 @@ function untriedLines({ clauses }: Report): string[] {
   for (const { outcome, why } of clauses) {
     if (outcome === 'untried' && why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
   }
-  const lines = Array.from(counts, ([why, count]) => `not tried: ${count} ${count === 1 ? 'clause' : 'clauses'} (${why})`)
+  const lines = Array.from(
+    counts,
+    ([why, count]) => `not tried: ${count} ${count === 1 ? 'clause' : 'clauses'} (${why})`,
+  )
   return lines.length === 0 ? [] : [...lines, '']
 }
 

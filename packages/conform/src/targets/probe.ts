@@ -1,6 +1,13 @@
 // Finds out whether a ZooKeeper server answers at an address, and if not, what does.
 import { type Runtime, systemRuntime } from '@zk/client'
-import { concat, type ConnectedMessage, decodeServerFrame, encodeMessage, FrameDecoder, type ServerAddress } from '@zk/wire'
+import {
+  concat,
+  type ConnectedMessage,
+  decodeServerFrame,
+  encodeMessage,
+  FrameDecoder,
+  type ServerAddress,
+} from '@zk/wire'
 
 /** `problem` is a sentence. */
 export type Probe = { readonly timeOut: number } | { readonly problem: string }
@@ -50,7 +57,9 @@ export function probe({ host, port }: ServerAddress, runtime: Runtime = systemRu
                 : { problem: `${at} refuses new sessions: it grants a timeout of ${response.timeOut} ms` },
             )
           } catch (error) {
-            finish({ problem: `${at} is not a ZooKeeper server: its answer cannot be read (${(error as Error).message})` })
+            finish({
+              problem: `${at} is not a ZooKeeper server: its answer cannot be read (${(error as Error).message})`,
+            })
           }
         },
         drained: () => {},

@@ -1,7 +1,16 @@
 // Servers that others have started: given by their addresses, perhaps with commands that kill and start them.
 import { type Runtime, systemRuntime } from '@zk/client'
 import type { ServerAddress } from '@zk/wire'
-import { addressSeenBy, ask, NO_COMMAND, parseSrvr, type Place, places, type Stage, type Target } from '../play/index.ts'
+import {
+  addressSeenBy,
+  ask,
+  NO_COMMAND,
+  parseSrvr,
+  type Place,
+  places,
+  type Stage,
+  type Target,
+} from '../play/index.ts'
 
 /** What an operator can do to the server with this number, counted from 1 in the order of the addresses. */
 export interface ServerControl {
