@@ -17,13 +17,6 @@ import { EVENT, type Part, type Transcript } from './transcript.ts'
 /** A reply; undefined if none came and none can come any more. */
 export type Reply = ReplyMessage | undefined
 
-/** A frame, or other bytes, as one connection sent or received it. */
-export interface Frame {
-  readonly connection: string
-  readonly direction: 'sent' | 'received'
-  readonly bytes: Uint8Array
-}
-
 interface Call {
   readonly xid: number
   readonly opCode: number

@@ -1,4 +1,4 @@
-export { Connection, type Frame, type Reply } from './connection.ts'
+export { Connection, type Reply } from './connection.ts'
 export {
   addressSeenBy,
   ask,
@@ -15,5 +15,5 @@ export { type Played, playOn, run, type RunOptions, type ScenarioBody, UNFINISHE
 export { type OpenOptions, Scenario } from './scenario.ts'
 export { type CreateOptions, open, Session } from './session.ts'
 export { NO_COMMAND, type Place, places, settings, type Stage, type Target } from './target.ts'
-export { Transcript } from './transcript.ts'
+export { type Frame, Transcript } from './transcript.ts'
 export { int32, toHex, utf8 } from './bytes.ts'

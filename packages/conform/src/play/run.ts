@@ -1,8 +1,8 @@
-import { Connection, type Frame } from './connection.ts'
+import { Connection } from './connection.ts'
 import { Scenario } from './scenario.ts'
 import { type Credentials, Session } from './session.ts'
 import type { Stage, Target } from './target.ts'
-import { Transcript } from './transcript.ts'
+import { type Frame, Transcript } from './transcript.ts'
 
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
 

@@ -1,6 +1,12 @@
 // Everything that the connections of a scenario received, in order.
-import type { Frame } from './connection.ts'
 import { NormalForm, type Surroundings } from './normal-form.ts'
+
+/** A frame, or other bytes, as one connection sent or received it. */
+export interface Frame {
+  readonly connection: string
+  readonly direction: 'sent' | 'received'
+  readonly bytes: Uint8Array
+}
 
 /** A text, or a value that is shown in normal form. `field` says what a number means. */
 export type Part = string | { readonly field?: string; readonly value: unknown }
