@@ -106,7 +106,7 @@ function tokens(line: string): readonly string[] {
 /** The name before a value: `data: ` or `version `. */
 function fieldAt(line: readonly string[], index: number): string {
   const before = line[index - 1]
-  return before !== undefined && /^[a-z]\w*:?$/i.test(before) && index > 1 ? `${before.replace(':', '')} ` : ''
+  return before !== undefined && /^[a-z]\w*:?$/.test(before) && index > 1 ? `${before.replace(':', '')} ` : ''
 }
 
 /** Paths, texts and zxids say where, not what. */
