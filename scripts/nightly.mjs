@@ -28,6 +28,7 @@ const parts = {
     'packages/recipes/test/mirror/freshness',
     'packages/recipes/test/semaphore/stored-permits',
   ),
+  broken: tests({ ZK_BROKEN: 'all' }, UNIT, 'packages/conform/test/broken-servers'),
   leaks: tests({ LEAK_REQUESTS: '100000', ZK_CYCLES: '100000' }, UNIT, 'packages/client/test/leaks', 'cycles'),
   programs: tests({ ZK_PROGRAMS: '500' }, REAL, 'test-integration/test/differential'),
   foreign: tests({ ZK_FOREIGN: 'everywhere' }, REAL, 'test-integration/test/foreign'),

@@ -1,4 +1,4 @@
-import { type ServerVersion, type TestMember, type VirtualEnsemble, VirtualWorld } from '@zk/testing'
+import { type ServerVersion, type TestMember, type VirtualEnsemble, VirtualWorld, type VirtualWorldOptions } from '@zk/testing'
 import { addressSeenBy, type Place, places, settings, type Stage, type Target } from '../play/index.ts'
 
 /** How often it is checked whether the members serve, in ms. */
@@ -9,6 +9,8 @@ export interface VirtualTargetOptions {
   readonly release?: string | undefined
   /** How many members there are. One is a standalone server. @default 3 */
   readonly members?: number | undefined
+  /** Makes the world. @default a `VirtualWorld` */
+  readonly newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
   /** May change each ensemble before its use. @default nothing */
   readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
 }
@@ -22,10 +24,10 @@ export class VirtualTarget implements Target {
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
-    const { release = '3.8', members = 3, prepare } = this.#options
+    const { release = '3.8', members = 3, newWorld = usualWorld, prepare } = this.#options
     const { superUser: _, ...options } = settings
     const version = release.split('.', 2).join('.') as ServerVersion
-    const world = new VirtualWorld({
+    const world = newWorld({
       ...options,
       members,
       version,
@@ -35,6 +37,8 @@ export class VirtualTarget implements Target {
     return world.run(() => play(new VirtualStage(world)))
   }
 }
+
+const usualWorld = (options: VirtualWorldOptions): VirtualWorld => new VirtualWorld(options)
 
 class VirtualStage implements Stage {
   readonly base = ''

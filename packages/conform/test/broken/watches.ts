@@ -1,0 +1,3 @@
+import type { BrokenServer } from './broken-server.ts'
+
+export const watches: readonly BrokenServer[] = []
