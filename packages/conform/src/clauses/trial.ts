@@ -1,5 +1,14 @@
 // What the check of a clause uses: sessions whose paths are below a node of its own, and the lines of what it has seen.
-import { errorName, type EventMessage, eventName, OpCode, operationName, type Stat } from '@zk/wire'
+import {
+  type ACL,
+  errorName,
+  type EventMessage,
+  eventName,
+  FrameDecoder,
+  OpCode,
+  operationName,
+  type Stat,
+} from '@zk/wire'
 import {
   type Connection,
   type OpenOptions,
@@ -38,6 +47,13 @@ export class Trial {
     this.#seen.push(parts.join(' '))
   }
 
+  /** Name and password of the superuser, for clauses that need it. */
+  get superUser(): string {
+    const { superUser } = this.scenario.stage
+    if (superUser === undefined) throw new Error('the password of the superuser is not known')
+    return superUser
+  }
+
   get seen(): readonly string[] {
     return this.#seen
   }
@@ -49,33 +65,46 @@ export class Trial {
 
   /** The error, or these fields of the Stat, such as `version 1 cversion 2`. */
   stat(reply: Reply, ...fields: readonly (keyof Stat)[]): string {
-    const stat = this.#field(reply, 'stat') as Stat | undefined
+    const stat = this.statOf(reply)
     if (stat === undefined) return this.error(reply)
     return fields.map((field) => `${field} ${stat[field]}`).join(' ')
   }
 
   /** The Stat; undefined if the reply has none. */
   statOf(reply: Reply): Stat | undefined {
-    return this.#field(reply, 'stat') as Stat | undefined
+    return this.field(reply, 'stat') as Stat | undefined
+  }
+
+  /** A field of the response; undefined if there is none. */
+  field(reply: Reply, name: string): unknown {
+    const response: unknown = reply !== undefined && 'response' in reply ? reply.response : undefined
+    return typeof response === 'object' && response !== null ? (response as Record<string, unknown>)[name] : undefined
   }
 
   /** The error, or the path that a create has answered with, relative to the node of this trial. */
   path(reply: Reply): string {
-    const path = this.#field(reply, 'path')
+    const path = this.field(reply, 'path')
     return typeof path === 'string' ? this.relative(path) : this.error(reply)
   }
 
   /** The error, or the data: `'text'`, `0x…` or `null`. */
   data(reply: Reply): string {
-    const data = this.#field(reply, 'data')
+    const data = this.field(reply, 'data')
     if (data === undefined) return this.error(reply)
     return data === null ? 'null' : bytesToText(data as Uint8Array)
   }
 
   /** The error, or the names in alphabetical order, such as `[a, b]`. */
   children(reply: Reply): string {
-    const children = this.#field(reply, 'children') as readonly string[] | undefined
+    const children = this.field(reply, 'children') as readonly string[] | undefined
     return children === undefined ? this.error(reply) : `[${children.toSorted().join(', ')}]`
+  }
+
+  /** The error, or the ACL, such as `[world:anyone 31]`. */
+  acl(reply: Reply): string {
+    const acl = this.field(reply, 'acl') as readonly ACL[] | undefined
+    if (acl === undefined) return this.error(reply)
+    return `[${acl.map(({ perms, id }) => `${id.scheme}:${id.id} ${perms}`).join(', ')}]`
   }
 
   /** The error of a multi or multiRead and then, if it has any, its results: `Ok [create /a, error NoNode]`. */
@@ -85,10 +114,30 @@ export class Trial {
     return `${this.error(reply)} [${response.map((result) => this.#result(result as MultiResult)).join(', ')}]`
   }
 
+  /** The Stats in the results of a multi or multiRead. */
+  resultStats(reply: Reply): readonly Stat[] {
+    const response: unknown = reply !== undefined && 'response' in reply ? reply.response : undefined
+    if (!Array.isArray(response)) return []
+    return (response as readonly MultiResult[]).flatMap(
+      (each) => (each.response as { readonly stat?: Stat })?.stat ?? [],
+    )
+  }
+
   /** Waits until everything that the server has sent so far is received. Returns the events since the last call. */
   async events(session: Session): Promise<readonly string[]> {
     await session.fence()
     return session.connection.takeEvents().map((event) => this.event(event))
+  }
+
+  /** The last frame that this session has received, in hex, without its length and its header. */
+  lastBody({ connection }: Session): string {
+    const frames = new FrameDecoder()
+    for (const { connection: name, direction, bytes } of this.scenario.transcript.frames) {
+      if (name === connection.name && direction === 'received') frames.push(bytes)
+    }
+    let last = new Uint8Array()
+    for (let frame = frames.next(); frame !== undefined; frame = frames.next()) last = new Uint8Array(frame)
+    return toHex(last.slice(REPLY_HEADER))
   }
 
   /** Such as `NodeCreated /a`. */
@@ -112,12 +161,10 @@ export class Trial {
     const path = (response as { readonly path?: string } | undefined)?.path
     return path === undefined ? name : `${name} ${this.relative(path)}`
   }
-
-  #field(reply: Reply, name: string): unknown {
-    const response: unknown = reply !== undefined && 'response' in reply ? reply.response : undefined
-    return typeof response === 'object' && response !== null ? (response as Record<string, unknown>)[name] : undefined
-  }
 }
+
+/** The size of xid, zxid and error in bytes. */
+const REPLY_HEADER = 16
 
 interface MultiResult {
   readonly type: number

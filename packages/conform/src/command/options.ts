@@ -11,7 +11,11 @@ export interface Options {
   readonly profiles: ReadonlySet<Profile>
   readonly as: string | undefined
   readonly superUser: string | undefined
+  /** A user of SASL DIGEST-MD5. */
+  readonly saslUser: string | undefined
   readonly isHostile: boolean
+  /** Whether the configuration of the ensemble may be changed. */
+  readonly mayReconfigure: boolean
   readonly commands: Readonly<Partial<Record<Fault, string>>>
   /** In ms. */
   readonly timeout: number
@@ -33,7 +37,9 @@ const known = {
   profile: text,
   as: text,
   super: text,
+  sasl: text,
   hostile: flag,
+  reconfig: flag,
   timeout: text,
   'no-color': flag,
   help: { ...flag, short: 'h' },
@@ -64,8 +70,10 @@ export function parseOptions(args: readonly string[]): Options {
     words: positionals,
     profiles: profilesOf(value('profile')),
     as: releaseOf(value('as')),
-    superUser: superUserOf(value('super')),
+    superUser: userOf('super', value('super')),
+    saslUser: userOf('sasl', value('sasl')),
     isHostile: values['hostile'] === true,
+    mayReconfigure: values['reconfig'] === true,
     commands,
     timeout: timeoutOf(value('timeout')),
     files: among(fileOptions),
@@ -122,10 +130,9 @@ function releaseOf(name: string | undefined): string | undefined {
   return release
 }
 
-function superUserOf(user: string | undefined): string | undefined {
-  if (user !== undefined && !/^[^:]+:./.test(user))
-    throw new UsageError('--super needs a name and a password: super:secret')
-  return user
+function userOf(option: string, user: string | undefined): string | undefined {
+  if (user === undefined || /^[^:]+:./.test(user)) return user
+  throw new UsageError(`--${option} needs a name and a password: super:secret`)
 }
 
 function timeoutOf(seconds = '30'): number {

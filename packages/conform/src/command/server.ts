@@ -53,6 +53,7 @@ export async function judgeServer(
     servers,
     base,
     superUser: options.superUser,
+    saslUser: options.saslUser,
     control: controlOf(options.commands),
   })
   const progress = new Progress(terminal)
@@ -151,12 +152,14 @@ async function readBaseline({ files }: Options): Promise<Baseline | undefined> {
   }
 }
 
-function givenBy({ isHostile, commands, superUser }: Options, servers: number): ReadonlySet<Need> {
+function givenBy({ isHostile, mayReconfigure, commands, superUser, saslUser }: Options, servers: number): ReadonlySet<Need> {
   const given = new Set<Need>()
   if (servers >= 3) given.add('ensemble')
   if (commands.kill !== undefined && commands.pause !== undefined) given.add('control')
   if (superUser !== undefined) given.add('superuser')
+  if (saslUser !== undefined) given.add('sasl')
   if (isHostile) given.add('hostile')
+  if (mayReconfigure) given.add('reconfig')
   return given
 }
 

@@ -15,6 +15,8 @@ What is played:
   --profile LIST       core, full, extended, or several of them, with commas (default: all)
   --as RELEASE         compare with 3.5, 3.6, 3.7, 3.8 or 3.9 (default: the one the server resembles most)
   --super USER:PASS    a superuser, for clauses that need one
+  --sasl USER:PASS     a user of SASL DIGEST-MD5, for clauses that need one
+  --reconfig           also change the configuration of an ensemble (the servers stay the same)
   --hostile            also send frames that may stop the server or make it unusable
   --kill 'COMMAND {n}' --start 'COMMAND {n}' --pause 'COMMAND {n}' --resume 'COMMAND {n}'
                        how to stop, start, freeze and thaw server n; enables failover

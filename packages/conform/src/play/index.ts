@@ -10,6 +10,7 @@ export {
   type ServerMode,
   type ServerStatus,
 } from './four-letter-word.ts'
+export { mistypedMulti, ops } from './multi-op.ts'
 export { byCodeUnit } from './order.ts'
 export { type Played, playOn, run, type RunOptions, type ScenarioBody, UNFINISHED } from './run.ts'
 export { type OpenOptions, Scenario } from './scenario.ts'

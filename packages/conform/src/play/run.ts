@@ -1,8 +1,11 @@
+import { ErrorCode, parentOf } from '@zk/wire'
 import { Connection } from './connection.ts'
 import { Scenario } from './scenario.ts'
 import { type Credentials, Session } from './session.ts'
 import type { Stage, Target } from './target.ts'
 import { type Frame, Transcript } from './transcript.ts'
+
+const QUOTA = '/zookeeper/quota'
 
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
 
@@ -56,6 +59,7 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
     await stage.mended()
     await asSuperUser(stage, async (session) => {
       await remove(session, parent)
+      await removeQuotas(session, parent)
       for (const left of scenario.sessions) await closeForGood(stage, left)
     })
   }
@@ -102,6 +106,16 @@ async function remove(session: Session, path: string): Promise<void> {
   const children = reply?.op === 'getChildren' ? (reply.response?.children ?? []) : []
   for (const child of children) await remove(session, `${path}/${child}`)
   await session.delete(path)
+}
+
+/** Quotas are the only nodes of a scenario that are not below its own. */
+async function removeQuotas(session: Session, parent: string): Promise<void> {
+  const path = `${QUOTA}${parent}`
+  const reply = await session.exists(path)
+  if (reply?.err !== ErrorCode.Ok) return
+  await remove(session, path)
+  // Nodes above it stay if there are others below them.
+  for (let above = parentOf(path); above !== QUOTA; above = parentOf(above)) await session.delete(above)
 }
 
 /** Closes a session that remains: otherwise it would expire in the middle of the next scenario. */

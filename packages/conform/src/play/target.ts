@@ -36,6 +36,8 @@ export interface Stage {
   readonly base: string
   /** Name and password of the superuser, such as `super:secret`; undefined if there is none, or it is not known. */
   readonly superUser: string | undefined
+  /** Name and password of a user in the JAAS configuration of the servers, such as `bob:secret`. @default none, or unknown */
+  readonly saslUser?: string | undefined
   /** The address of this process, as servers see it. */
   clientAddress(): Promise<string>
   address(place: Place): { readonly host: string; readonly port: number }

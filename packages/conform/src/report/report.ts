@@ -124,4 +124,6 @@ const ENABLED_BY = {
   control: 'needs servers that can be stopped: --kill and --start, --pause and --resume',
   superuser: 'needs --super USER:PASSWORD',
   hostile: 'may stop the server: needs --hostile',
+  sasl: 'needs a user of SASL: --sasl USER:PASSWORD',
+  reconfig: 'changes the configuration of the ensemble: needs --reconfig, and servers with reconfigEnabled=true',
 } as const

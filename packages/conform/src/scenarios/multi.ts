@@ -1,21 +1,10 @@
-import { CreateMode, type MultiOp, OpCode, Perms } from '@zk/wire'
-import { type CreateOptions, open } from '../play/index.ts'
+import { CreateMode, type MultiOp, Perms } from '@zk/wire'
+import { ops as op } from '../play/index.ts'
 import { missingBeforeForbidden, nullInMulti } from '../releases/index.ts'
 import { group } from './group.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
 const noRights = [{ perms: 0, id: { scheme: 'world', id: 'anyone' } }]
-
-const op = {
-  create: (path: string | null, { flags = 0, acl = open, data }: Omit<CreateOptions, 'op'> = {}) =>
-    part(OpCode.create, { path, data: bytes(data ?? ''), acl, flags }),
-  create2: (path: string | null, flags = 0) => part(OpCode.create2, { path, data: bytes(''), acl: open, flags }),
-  createContainer: (path: string, flags: number = CONTAINER) =>
-    part(OpCode.createContainer, { path, data: bytes(''), acl: open, flags }),
-  delete: (path: string | null, version = -1) => part(OpCode.delete, { path, version }),
-  setData: (path: string | null, data = '', version = -1) => part(OpCode.setData, { path, data: bytes(data), version }),
-  check: (path: string | null, version = -1) => part(OpCode.check, { path, version }),
-}
 
 // Not tried, for the harm it does to a real 3.8.0: a part with a null path blocks its session beyond its expiry, and a
 // check outside of a multi is logged as a transaction that no server can read again.
@@ -211,11 +200,3 @@ export const multi = group('multi', {
     await a.close()
   },
 })
-
-function part<T extends MultiOp['type']>(type: T, request: Extract<MultiOp, { type: T }>['request']): MultiOp {
-  return { type, request } as MultiOp
-}
-
-function bytes(data: string | Uint8Array | null): Uint8Array | null {
-  return typeof data === 'string' ? new TextEncoder().encode(data) : data
-}

@@ -28,6 +28,8 @@ export interface ServerTargetOptions {
   readonly base?: string | undefined
   /** Name and password of the superuser, such as `super:secret`. @default unknown */
   readonly superUser?: string | undefined
+  /** Name and password of a user in the JAAS configuration of the servers, such as `bob:secret`. @default none, or unknown */
+  readonly saslUser?: string | undefined
   /** @default none: faults cannot be played */
   readonly control?: ServerControl | undefined
   /** @default those of this machine */
@@ -59,6 +61,7 @@ class ServerStage implements Stage {
   readonly runtime: Runtime
   readonly base: string
   readonly superUser: string | undefined
+  readonly saslUser: string | undefined
   readonly #control: ServerControl | undefined
   readonly #servers: readonly ServerAddress[]
   /** The servers, in the order of `places`. */
@@ -71,6 +74,7 @@ class ServerStage implements Stage {
     this.runtime = options.runtime ?? systemRuntime
     this.base = options.base ?? ''
     this.superUser = options.superUser
+    this.saslUser = options.saslUser
     this.#control = options.control
     this.#servers = options.servers
     this.#ordered = ordered

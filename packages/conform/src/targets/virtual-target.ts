@@ -13,6 +13,8 @@ export interface VirtualTargetOptions {
   readonly newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
   /** May change each ensemble before its use. @default nothing */
   readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
+  /** Settings that only some clauses need. */
+  readonly more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled'> | undefined
 }
 
 /** The ensemble of @zk/testing in virtual time. Each scenario gets a new one. */
@@ -24,17 +26,18 @@ export class VirtualTarget implements Target {
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
-    const { release = '3.8', members = 3, newWorld = usualWorld, prepare } = this.#options
+    const { release = '3.8', members = 3, newWorld = usualWorld, prepare, more } = this.#options
     const { superUser: _, ...options } = settings
     const version = release.split('.', 2).join('.') as ServerVersion
     const world = newWorld({
       ...options,
+      ...more,
       members,
       version,
       enforceQuota: options.enforceQuota && version !== '3.5' && version !== '3.6',
     })
     prepare?.(world.ensemble)
-    return world.run(() => play(new VirtualStage(world)))
+    return world.run(() => play(new VirtualStage(world, more?.sasl)))
   }
 }
 
@@ -43,13 +46,15 @@ const usualWorld = (options: VirtualWorldOptions): VirtualWorld => new VirtualWo
 class VirtualStage implements Stage {
   readonly base = ''
   readonly superUser = settings.superUser
+  readonly saslUser: string | undefined
   readonly runtime: VirtualWorld['runtime']
   readonly #world: VirtualWorld
   /** The members, in the order of `places`. */
   readonly #members: readonly TestMember[]
 
-  constructor(world: VirtualWorld) {
+  constructor(world: VirtualWorld, sasl: VirtualWorldOptions['sasl']) {
     const { leader, members } = world.ensemble
+    this.saslUser = Object.entries(sasl?.users ?? {})[0]?.join(':')
     this.runtime = world.runtime
     this.#world = world
     this.#members = members.toSorted((a, b) => Number(b === leader) - Number(a === leader))
