@@ -1,5 +1,5 @@
 import { Perms, Xid } from '@zk/wire'
-import { type Session, utf8 } from '../play/index.ts'
+import { type Reply, type Session, utf8 } from '../play/index.ts'
 import { entry, everyone, jerry, tom } from './acls.ts'
 import type { Chapter } from './clause.ts'
 import type { Trial } from './trial.ts'
@@ -318,11 +318,8 @@ export const auth: Chapter = {
   ],
 }
 
-/** Sees the error of a request, and whether the server has closed the connection. */
-async function seeFailure(t: Trial, ask: (session: Session) => ReturnType<Session['auth']>): Promise<void> {
+/** Sees the error of a packet that is refused, and whether the server has closed the connection. */
+async function seeFailure(t: Trial, ask: (session: Session) => Promise<Reply>): Promise<void> {
   const a = await t.open()
-  const error = t.error(await ask(a))
-  if (error === 'Ok') return t.see(error)
-  await a.connection.closed
-  t.see(`${error}, closed`)
+  t.see(await t.ending(a, await ask(a)))
 }

@@ -2,11 +2,17 @@ import { digestMd5 } from '@zk/client'
 import { Perms } from '@zk/wire'
 import { type Reply, type Session, utf8 } from '../play/index.ts'
 import { entry } from './acls.ts'
-import type { Chapter } from './clause.ts'
+import type { Chapter, ReleaseDifference } from './clause.ts'
 import type { Trial } from './trial.ts'
 
 const profile = 'extended'
 const nothing = new Uint8Array()
+
+const BEFORE_4839: ReleaseDifference = {
+  before: '3.9.3',
+  what: 'Any name is accepted with the password of the user who has logged in last, and the session gets that name.',
+  expect: ['Ok'],
+}
 
 export const sasl: Chapter = {
   name: 'sasl',
@@ -208,12 +214,11 @@ export const sasl: Chapter = {
       follows: ['sasl/6'],
       check: {
         play: async (t) => {
-          const a = await t.open()
           const { username, password } = userOf(t)
-          t.see(t.error((await prove(t, a, { username, password: `not-${password}` })).reply))
-          await a.connection.closed
+          const a = await t.open()
+          t.see(await t.ending(a, (await prove(t, a, { username, password: `not-${password}` })).reply))
         },
-        expect: ['AuthFailed'],
+        expect: ['AuthFailed, closed'],
       },
     },
     {
@@ -222,61 +227,84 @@ export const sasl: Chapter = {
       needs: ['sasl'],
       text: 'A user that the servers do not know is refused like a wrong password.',
       source: 'SaslServerCallbackHandler.handleNameCallback',
-      follows: ['sasl/6'],
+      follows: ['sasl/12'],
       check: {
         play: async (t) => {
-          const a = await t.open()
           const { username, password } = userOf(t)
-          t.see(t.error((await prove(t, a, { username: `not-${username}`, password })).reply))
-          await a.connection.closed
+          // A server before ZOOKEEPER-4839 that nobody has logged in to would answer with Ok and null, and serve on.
+          await prove(t, await t.open(), { username, password })
+          const strangers = { username: `not-${username}`, password: `not-${password}` }
+          const a = await t.open()
+          t.see(await t.ending(a, (await prove(t, a, strangers)).reply))
         },
-        expect: ['AuthFailed'],
+        expect: ['AuthFailed, closed'],
       },
     },
     {
       number: 14,
       profile,
       needs: ['sasl'],
-      text: 'DIGEST-MD5: a first token that is not empty is refused, because the server begins.',
-      source: 'ZooKeeperServer.processSasl; RFC 2831, 2.1',
+      text: 'A user that the servers do not know is refused, even with the password of the user who was there last.',
+      source: 'SaslServerCallbackHandler.handlePasswordCallback; ZOOKEEPER-4839',
+      follows: ['sasl/13'],
       check: {
         play: async (t) => {
+          const { username, password } = userOf(t)
+          await prove(t, await t.open(), { username, password })
           const a = await t.open()
-          t.see(t.error(await a.call('sasl', { token: utf8('username="bob"') })))
-          await a.connection.closed
+          t.see(await t.ending(a, (await prove(t, a, { username: `not-${username}`, password })).reply))
         },
-        expect: ['AuthFailed'],
+        expect: ['AuthFailed, closed'],
+        differs: [BEFORE_4839],
       },
     },
     {
       number: 15,
       profile,
       needs: ['sasl'],
-      level: 'SHOULD',
-      text: 'The reply that refuses a token has a body, too: null as token.',
-      source: 'ZooKeeperServer.processSasl',
-      follows: ['sasl/14'],
+      level: 'MAY',
+      text: 'DIGEST-MD5: a first token that is not empty is answered with a challenge like an empty one.',
+      source: 'DigestMD5Server of the JDK',
+      follows: ['sasl/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.call('sasl', { token: utf8('username="bob"') })
-          t.see(`'${t.lastBody(a)}'`)
+          const reply = await a.call('sasl', { token: utf8('username="bob"') })
+          t.see(t.error(reply), /nonce="/.test(new TextDecoder().decode(tokenOf(t, reply))))
         },
-        expect: ["'ffffffff'"],
+        expect: ['Ok true'],
       },
     },
     {
       number: 16,
       profile,
       needs: ['sasl'],
-      text: 'A failed exchange does not end the session: it can be resumed on another connection.',
+      level: 'SHOULD',
+      text: 'The reply that refuses a token has a body, too: null as token.',
       source: 'ZooKeeperServer.processSasl',
-      follows: ['sasl/14'],
+      follows: ['sasl/12'],
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.call('sasl', { token: utf8('username="bob"') })
-          await a.connection.closed
+          const { username, password } = userOf(t)
+          await prove(t, a, { username, password: `not-${password}` })
+          t.see(`'${t.lastBody(a)}'`)
+        },
+        expect: ["'ffffffff'"],
+      },
+    },
+    {
+      number: 17,
+      profile,
+      needs: ['sasl'],
+      text: 'A failed exchange does not end the session: it can be resumed on another connection.',
+      source: 'ZooKeeperServer.processSasl',
+      follows: ['sasl/12'],
+      check: {
+        play: async (t) => {
+          const a = await t.open()
+          const { username, password } = userOf(t)
+          await prove(t, a, { username, password: `not-${password}` })
           const b = await t.open({ session: a })
           t.see(b.sessionId === a.sessionId)
         },
@@ -284,7 +312,7 @@ export const sasl: Chapter = {
       },
     },
     {
-      number: 17,
+      number: 18,
       profile,
       needs: ['sasl'],
       text: 'A connection has one exchange: a token after it is refused.',
@@ -294,14 +322,13 @@ export const sasl: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await prove(t, a, userOf(t))
-          t.see(t.error(await a.call('sasl', { token: nothing })))
-          await a.connection.closed
+          t.see(await t.ending(a, await a.call('sasl', { token: nothing })))
         },
-        expect: ['AuthFailed'],
+        expect: ['AuthFailed, closed'],
       },
     },
     {
-      number: 18,
+      number: 19,
       profile,
       since: '3.7',
       needs: ['sasl'],
@@ -320,7 +347,7 @@ export const sasl: Chapter = {
       },
     },
     {
-      number: 19,
+      number: 20,
       profile,
       text:
         'A server that requires SASL (`zookeeper.sessionRequireClientSASLAuth`) answers every request of a connection without ' +
@@ -332,7 +359,7 @@ export const sasl: Chapter = {
       },
     },
     {
-      number: 20,
+      number: 21,
       profile,
       text: 'A user that the servers have as `zookeeper.superUser` also gets the identity of the superuser.',
       source: 'ZooKeeperServer.isSaslSuperUser',

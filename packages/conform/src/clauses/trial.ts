@@ -1,6 +1,7 @@
 // What the check of a clause uses: sessions whose paths are below a node of its own, and the lines of what it has seen.
 import {
   type ACL,
+  ErrorCode,
   errorName,
   type EventMessage,
   eventName,
@@ -61,6 +62,14 @@ export class Trial {
   /** `Ok`, `NoNode`, … or `closed`, if the server has closed the connection instead of answering. */
   error(reply: Reply): string {
     return reply === undefined ? 'closed' : (errorName(reply.err) ?? String(reply.err))
+  }
+
+  /** The error of the last reply to a session, and `closed` if the server then closes the connection, as it must unless it is Ok. */
+  async ending(session: Session, reply: Reply): Promise<string> {
+    const error = this.error(reply)
+    if (reply === undefined || reply.err === ErrorCode.Ok) return error
+    await session.connection.closed
+    return `${error}, closed`
   }
 
   /** The error, or these fields of the Stat, such as `version 1 cversion 2`. */
