@@ -40,25 +40,12 @@ const permissions: readonly Clause[] = [
   },
   {
     number: 4,
-    text: '`exists` needs READ, if there is a node.',
-    source: 'FinalRequestProcessor.processRequest; ZOOKEEPER-2590',
-    check: {
-      play: (t) => seeNeed(t, READ, (a, path) => a.exists(path)),
-      expect: ['Ok NoAuth'],
-      differs: [
-        { before: '3.8.4', what: 'It needs no permission.', expect: ['Ok Ok'] },
-        { since: ['3.9.0'], before: '3.9.2', what: 'It needs no permission.', expect: ['Ok Ok'] },
-      ],
-    },
-  },
-  {
-    number: 5,
     text: '`setData` needs WRITE.',
     source: 'PrepRequestProcessor.pRequest2Txn',
     check: { play: (t) => seeNeed(t, WRITE, (a, path) => a.setData(path)), expect: ['Ok NoAuth'] },
   },
   {
-    number: 6,
+    number: 5,
     text: '`create` needs CREATE on the parent.',
     source: 'PrepRequestProcessor.pRequest2TxnCreate',
     check: {
@@ -73,7 +60,7 @@ const permissions: readonly Clause[] = [
     },
   },
   {
-    number: 7,
+    number: 6,
     text: '`delete` needs DELETE on the parent.',
     source: 'PrepRequestProcessor.pRequest2Txn',
     check: {
@@ -91,7 +78,7 @@ const permissions: readonly Clause[] = [
     },
   },
   {
-    number: 8,
+    number: 7,
     text: '`delete` needs no permission on the node itself.',
     source: 'PrepRequestProcessor.pRequest2Txn',
     check: {
@@ -104,13 +91,13 @@ const permissions: readonly Clause[] = [
     },
   },
   {
-    number: 9,
+    number: 8,
     text: '`setACL` needs ADMIN.',
     source: 'PrepRequestProcessor.pRequest2Txn',
     check: { play: (t) => seeNeed(t, ADMIN, (a, path) => a.setACL(path, open)), expect: ['Ok NoAuth'] },
   },
   {
-    number: 10,
+    number: 9,
     text: '`getACL` needs READ or ADMIN.',
     source: 'FinalRequestProcessor.processRequest; ZOOKEEPER-1392',
     check: {
@@ -124,81 +111,12 @@ const permissions: readonly Clause[] = [
       expect: ['Ok', 'Ok', 'NoAuth'],
     },
   },
-  {
-    number: 11,
-    profile: 'full',
-    text: '`sync` needs no permission.',
-    source: 'FinalRequestProcessor.processRequest',
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.create('/a', { acl: [ofTom] })
-        t.see(t.error(await a.sync('/a')))
-      },
-      expect: ['Ok'],
-    },
-  },
-  {
-    number: 12,
-    since: '3.6',
-    profile: 'full',
-    text: '`addWatch` needs no permission.',
-    source: 'FinalRequestProcessor.processRequest',
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.create('/a', { acl: [ofTom] })
-        t.see(t.error(await a.addWatch('/a', AddWatchMode.PERSISTENT)))
-      },
-      expect: ['Ok'],
-    },
-  },
-  {
-    number: 13,
-    text: 'A read that fails with NoAuth sets no watch.',
-    source: 'FinalRequestProcessor.handleGetDataRequest',
-    follows: ['acl/1'],
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.create('/a', { acl: everyoneBut(READ) })
-        await a.getData('/a', true)
-        await a.setACL('/a', open)
-        await a.setData('/a')
-        t.see('events:', (await t.events(a)).join(', '))
-      },
-      expect: ['events: '],
-    },
-  },
-  {
-    number: 14,
-    text: 'A session receives no event of a node that it may not read.',
-    source: 'NIOServerCnxn.process, DataTree.createNode; CVE-2024-23944',
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.exists('/a', true)
-        await a.exists('/b', true)
-        await a.create('/a', { acl: everyoneBut(READ) })
-        await a.create('/b')
-        t.see('events:', (await t.events(a)).join(', '))
-      },
-      expect: ['events: NodeCreated /b'],
-      differs: [
-        {
-          before: '3.8',
-          what: 'The event is sent. (3.8.4 and 3.9.2 changed it, and Debian in its 3.8.0.)',
-          expect: ['events: NodeCreated /a, NodeCreated /b'],
-        },
-      ],
-    },
-  },
 ]
 
 /** Which requests an ACL permits. */
 const meaning: readonly Clause[] = [
   {
-    number: 20,
+    number: 10,
     text: 'A permission is given if at least one entry gives it: entries take nothing away.',
     source: 'ZooKeeperServer.checkACL',
     check: {
@@ -211,23 +129,22 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 21,
-    text: 'An ACL applies to its node alone. Nodes below have their own, and get none from their parent.',
+    number: 11,
+    text: 'A new node has the ACL of its request. It gets nothing from the ACL of its parent, and does not change with it.',
     source: 'DataTree.createNode',
     check: {
       play: async (t) => {
         const a = await t.open()
-        await a.create('/a')
-        await a.create('/a/b')
-        await a.setACL('/a', everyone(ADMIN))
-        t.see(t.error(await a.getData('/a')), t.error(await a.getData('/a/b')), t.acl(await a.getACL('/a/b')))
-        await a.setACL('/a', open)
+        await a.create('/a', { acl: [ofTom, ...open] })
+        await a.create('/a/b', { acl: everyone(READ) })
+        await a.setACL('/a', everyone(ALL & ~WRITE))
+        t.see(t.acl(await a.getACL('/a/b')))
       },
-      expect: ['NoAuth Ok [world:anyone 31]'],
+      expect: ['[world:anyone 1]'],
     },
   },
   {
-    number: 22,
+    number: 12,
     text: 'An entry of the scheme `digest` fits a session that has this identity.',
     source: 'DigestAuthenticationProvider.matches',
     check: {
@@ -243,7 +160,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 23,
+    number: 13,
     profile: 'full',
     text:
       'An entry of the scheme `ip` fits a session from this address. With `/bits` after the address, only so many bits of it ' +
@@ -262,7 +179,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 24,
+    number: 14,
     text:
       'An entry of the scheme `auth` is replaced by one entry for each identity that the session has proved with a secret. ' +
       'Its id has no meaning.',
@@ -280,7 +197,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 25,
+    number: 15,
     text: 'If the session has no such identity, an entry of the scheme `auth` is invalid. Its address does not count.',
     source: 'PrepRequestProcessor.fixupACL, IPAuthenticationProvider.isAuthenticated',
     check: {
@@ -292,7 +209,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 26,
+    number: 16,
     needs: ['superuser'],
     text: 'The superuser may do everything.',
     source: 'ZooKeeperServer.checkACL, DigestAuthenticationProvider.superDigest',
@@ -308,7 +225,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 27,
+    number: 17,
     needs: ['superuser'],
     profile: 'full',
     text: 'The superuser has an identity of the scheme `digest`, too; this one stands for `auth` in an ACL.',
@@ -324,7 +241,7 @@ const meaning: readonly Clause[] = [
     },
   },
   {
-    number: 28,
+    number: 18,
     profile: 'full',
     text: 'Bits above the five permissions are kept, and have no meaning.',
     source: 'ZooKeeperServer.checkACL',
@@ -343,13 +260,13 @@ const meaning: readonly Clause[] = [
 /** Which ACLs are valid. */
 const validity: readonly Clause[] = [
   {
-    number: 40,
+    number: 19,
     text: 'An empty ACL is invalid, for `create` and for `setACL`.',
     source: 'PrepRequestProcessor.fixupACL',
     check: { play: (t) => seeInvalid(t, [[]]), expect: ['InvalidACL InvalidACL'] },
   },
   {
-    number: 41,
+    number: 20,
     profile: 'full',
     text: 'Null in place of an ACL is as invalid as an empty one.',
     source: 'PrepRequestProcessor.removeDuplicates',
@@ -366,7 +283,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 42,
+    number: 21,
     text: 'The only id of the scheme `world` is `anyone`.',
     source: 'PrepRequestProcessor.fixupACL',
     check: {
@@ -375,7 +292,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 43,
+    number: 22,
     text: 'A scheme that the server does not know is invalid. Among these is `super`, and `sasl` and `x509` if they are not set up.',
     source: 'PrepRequestProcessor.fixupACL, ProviderRegistry',
     check: {
@@ -388,7 +305,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 44,
+    number: 23,
     text: 'An id of the scheme `digest` must have the form `user:digest`, with one colon and a digest after it.',
     source: 'DigestAuthenticationProvider.isValid',
     check: {
@@ -407,7 +324,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 45,
+    number: 24,
     profile: 'full',
     text: 'An id of the scheme `ip` must be an address, perhaps with `/` and a number of bits. Names and incomplete addresses are invalid.',
     source: 'IPAuthenticationProvider.isValid',
@@ -428,7 +345,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 46,
+    number: 25,
     profile: 'full',
     text: 'An id of the scheme `ip` may be an IPv6 address.',
     source: 'IPAuthenticationProvider.addr2Bytes',
@@ -442,17 +359,17 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 47,
+    number: 26,
     text: 'One invalid entry makes the whole ACL invalid.',
     source: 'PrepRequestProcessor.fixupACL',
-    follows: ['acl/42'],
+    follows: ['acl/21'],
     check: {
       play: (t) => seeInvalid(t, [[...open, entry(ALL, 'world', 'someone')]]),
       expect: ['InvalidACL InvalidACL'],
     },
   },
   {
-    number: 48,
+    number: 27,
     profile: 'full',
     level: 'SHOULD',
     text: 'A null scheme is InvalidACL; a null id is a MarshallingError.',
@@ -463,7 +380,7 @@ const validity: readonly Clause[] = [
     },
   },
   {
-    number: 49,
+    number: 28,
     profile: 'full',
     text: 'Of equal entries only the first is kept. The order of the others stays.',
     source: 'PrepRequestProcessor.removeDuplicates; ZOOKEEPER-1877',
@@ -482,7 +399,7 @@ const validity: readonly Clause[] = [
 /** getACL and setACL. */
 const operations: readonly Clause[] = [
   {
-    number: 60,
+    number: 29,
     text: '`getACL` answers with the ACL and the Stat of the node.',
     source: 'FinalRequestProcessor.processRequest, GetACLResponse',
     check: {
@@ -496,7 +413,7 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 61,
+    number: 30,
     text: '`getACL` of a missing node fails with NoNode.',
     source: 'FinalRequestProcessor.processRequest',
     check: {
@@ -508,10 +425,10 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 62,
+    number: 31,
     text: 'Without ADMIN, `getACL` shows `x` in place of each digest. Everything else of the ACL is shown.',
     source: 'FinalRequestProcessor.processRequest; ZOOKEEPER-1392',
-    follows: ['acl/60'],
+    follows: ['acl/29'],
     check: {
       play: async (t) => {
         const a = await t.open()
@@ -524,7 +441,7 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 63,
+    number: 32,
     text: '`setACL` replaces the whole ACL, and answers with the Stat.',
     source: 'DataTree.setACL',
     check: {
@@ -537,24 +454,10 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 64,
-    text: '`setACL` counts in `aversion`. All other fields of the Stat stay, also mzxid.',
-    source: 'PrepRequestProcessor.pRequest2Txn, DataTree.setACL',
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.create('/a')
-        const reply = await a.setACL('/a', open)
-        t.see(t.stat(reply, 'version', 'cversion', 'aversion'), t.statOf(reply)?.mzxid === t.statOf(reply)?.czxid)
-      },
-      expect: ['version 0 cversion 0 aversion 1 true'],
-    },
-  },
-  {
-    number: 65,
+    number: 33,
     text: 'The version of a `setACL` is compared with `aversion`, not with that of the data. Version -1 fits any; other negative ones never fit.',
     source: 'PrepRequestProcessor.checkAndIncVersion',
-    follows: ['acl/64'],
+    follows: ['stat/14'],
     check: {
       play: async (t) => {
         const a = await t.open()
@@ -567,7 +470,7 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 66,
+    number: 34,
     text:
       '`setACL` tries in this order: the path (BadArguments), the ACL (InvalidACL), the node (NoNode), the permission ' +
       '(NoAuth), the version (BadVersion).',
@@ -587,28 +490,12 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 67,
-    text: '`setACL` triggers no watch.',
-    source: 'DataTree.setACL',
-    check: {
-      play: async (t) => {
-        const a = await t.open()
-        await a.create('/a')
-        await a.getData('/a', true)
-        await a.getChildren('/a', true)
-        await a.setACL('/a', open)
-        t.see('events:', (await t.events(a)).join(', '))
-      },
-      expect: ['events: '],
-    },
-  },
-  {
-    number: 68,
+    number: 35,
     text:
       'An ACL may take all permissions from the session that sets it. It applies to all requests that are sent after the ' +
       'reply. One that is sent earlier may be checked against the old ACL.',
     source: 'PrepRequestProcessor.pRequest2Txn: the record of an outstanding setACL still has the old ACL',
-    follows: ['acl/5', 'acl/9'],
+    follows: ['acl/4', 'acl/8'],
     check: {
       play: async (t) => {
         const a = await t.open()
@@ -620,7 +507,7 @@ const operations: readonly Clause[] = [
     },
   },
   {
-    number: 69,
+    number: 36,
     profile: 'full',
     text: 'A session that may create a node may give it an ACL that does not permit the session anything.',
     source: 'PrepRequestProcessor.pRequest2TxnCreate',
@@ -641,7 +528,8 @@ export const acl: Chapter = {
     'Each node has an ACL: a list of entries (perms, scheme, id). `perms` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8 and ' +
     'ADMIN 16. An entry gives its permissions to all sessions with an identity of this scheme that fits the id. The usual ACL ' +
     'is one entry: 31 for `world`, `anyone`. Servers check an ACL when a node is created and when `setACL` sets it, and ' +
-    'before each request that needs a permission; without it the request fails with NoAuth.',
+    'before each request that needs a permission; without it the request fails with NoAuth. See also [reads](reads.md) for ' +
+    '`exists`, and [watches](watches.md) for events of nodes that a session may not read.',
   clauses: [...permissions, ...meaning, ...validity, ...operations],
 }
 

@@ -99,24 +99,6 @@ export const multiRead: Chapter = {
       number: 6,
       since,
       profile: 'full',
-      text: 'A multiRead sets no watch: the field `watch` of its parts has no meaning.',
-      source: 'Op.getData, Op.getChildren',
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          await a.create('/a')
-          await a.call('multiRead', [ops.getData('/a', true), ops.getChildren('/a', true)])
-          await a.setData('/a', 'x')
-          await a.create('/a/b')
-          t.see('events:', (await t.events(a)).join(', '))
-        },
-        expect: ['events: '],
-      },
-    },
-    {
-      number: 7,
-      since,
-      profile: 'full',
       text: 'A multiRead waits for the writes that its session has sent before it, and sees what they have written.',
       source: 'CommitProcessor',
       check: {
@@ -134,7 +116,7 @@ export const multiRead: Chapter = {
       },
     },
     {
-      number: 8,
+      number: 7,
       since,
       profile: 'full',
       text: 'Writes cannot be parts of a multiRead: it fails as a whole, with MarshallingError, and nothing is written.',
@@ -151,7 +133,7 @@ export const multiRead: Chapter = {
       },
     },
     {
-      number: 9,
+      number: 8,
       since,
       profile: 'full',
       text: 'Other reads, such as `exists`, cannot be parts either: MarshallingError.',
@@ -167,7 +149,7 @@ export const multiRead: Chapter = {
       },
     },
     {
-      number: 10,
+      number: 9,
       since,
       profile: 'full',
       level: 'SHOULD',

@@ -14,7 +14,7 @@ export const multi: Chapter = {
     '`createContainer`, `createTTL`, `delete`, `setData` and `check`. Each part is a MultiHeader (type, done, err) and the ' +
     'request that an operation of this type has on its own; a MultiHeader with the type -1 and done = true ends the list. ' +
     'The reply has the same form, with one result for each part. A multi whose parts fail is not an error itself: the error ' +
-    'in the header of the reply is Ok, and the results say what has failed.',
+    'in the header of the reply is Ok, and the results say what has failed. For the events of a multi see [watches](watches.md).',
   clauses: [
     {
       number: 1,
@@ -457,61 +457,6 @@ export const multi: Chapter = {
     },
     {
       number: 26,
-      text: 'A multi triggers the watches of its parts, in their order.',
-      source: 'DataTree.processTxn',
-      follows: ['multi/1'],
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          await a.create('/a')
-          await a.create('/b')
-          await a.getData('/a', true)
-          await a.getData('/b', true)
-          await a.exists('/c', true)
-          await a.multi(ops.setData('/b'), ops.create('/c'), ops.delete('/a'))
-          for (const event of await t.events(a)) t.see(event)
-        },
-        expect: ['NodeDataChanged /b', 'NodeCreated /c', 'NodeDeleted /a'],
-      },
-    },
-    {
-      number: 27,
-      text: 'The session that has sent a multi receives the events of its watches before the reply.',
-      source: 'FinalRequestProcessor: the transaction is applied before the reply is written',
-      follows: ['multi/26'],
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          await a.create('/a')
-          await a.getData('/a', true)
-          await a.exists('/b', true)
-          await a.multi(ops.setData('/a'), ops.create('/b'))
-          t.see(a.connection.takeEvents().length)
-        },
-        expect: ['2'],
-      },
-    },
-    {
-      number: 28,
-      text: 'A failed multi triggers no watch, and those that were set stay.',
-      source: 'DataTree.processTxn',
-      follows: ['multi/2'],
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          await a.create('/a')
-          await a.getData('/a', true)
-          await a.exists('/b', true)
-          await a.multi(ops.setData('/a'), ops.create('/b'), ops.check('/none'))
-          t.see('events:', (await t.events(a)).join(', '))
-          await a.setData('/a')
-          t.see('events:', (await t.events(a)).join(', '))
-        },
-        expect: ['events: ', 'events: NodeDataChanged /a'],
-      },
-    },
-    {
-      number: 29,
       text: 'No other client sees a state between the parts of a multi.',
       source: 'CommitProcessor: no request is answered while a transaction is applied',
       check: {
@@ -520,7 +465,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 30,
+      number: 27,
       text: 'Every part needs the permission that it needs on its own.',
       source: 'PrepRequestProcessor.pRequest2Txn',
       follows: ['multi/15'],
@@ -536,10 +481,10 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 31,
+      number: 28,
       text: 'The ACL of a node that a multi creates applies to the later parts of the same multi.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['multi/30'],
+      follows: ['multi/27'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -551,7 +496,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 32,
+      number: 29,
       text: 'An ephemeral node that a multi creates belongs to its session, and may have no children in the same multi either.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
       check: {
@@ -566,7 +511,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 33,
+      number: 30,
       profile: 'full',
       text:
         'If a part has a type that cannot be in a multi, such as `setACL`, the multi as a whole fails with MarshallingError ' +
@@ -584,7 +529,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 34,
+      number: 31,
       profile: 'full',
       text: 'Reads cannot be parts of a multi: it fails as a whole, with MarshallingError.',
       source: 'MultiOperationRecord.setOrCheckOpKind, PrepRequestProcessor.pRequest; ZOOKEEPER-1962',
@@ -599,7 +544,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 35,
+      number: 32,
       profile: 'full',
       text: 'If the flags of a `create` are invalid, the multi as a whole fails with MarshallingError.',
       source: 'MultiOperationRecord.deserialize; ZOOKEEPER-4026',
@@ -625,7 +570,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 36,
+      number: 33,
       profile: 'full',
       level: 'SHOULD',
       text:
@@ -643,7 +588,7 @@ export const multi: Chapter = {
       },
     },
     {
-      number: 37,
+      number: 34,
       profile: 'full',
       level: 'SHOULD',
       text: 'A `create` with null in place of an ACL makes the multi as a whole fail with MarshallingError. This may stop an ensemble.',
