@@ -1,4 +1,4 @@
-import { AddWatchMode, type ACL, Perms } from '@zk/wire'
+import { type ACL, Perms } from '@zk/wire'
 import { open, type Reply, type Session } from '../play/index.ts'
 import { entry, everyone, everyoneBut, jerry, tom } from './acls.ts'
 import type { Chapter, Clause } from './clause.ts'
