@@ -22,7 +22,7 @@ export const sasl: Chapter = {
     'token) have ordinary xids; each is answered with a token, or with null. The mechanism is that of the servers’ JAAS ' +
     'configuration: GSSAPI (Kerberos), or DIGEST-MD5 (RFC 2831), in which the client begins with an empty token, and the ' +
     'server answers with a challenge. The identity has the scheme `sasl`; its id is the name of the user. A ZooKeeper from ' +
-    '3.9 on knows DIGEST-MD5 only with `zookeeper.fips-mode=false`.',
+    '3.9.6 on knows DIGEST-MD5 only with `zookeeper.fips-mode=false`, and otherwise refuses every token with AuthFailed.',
   clauses: [
     {
       number: 1,
@@ -231,8 +231,6 @@ export const sasl: Chapter = {
       check: {
         play: async (t) => {
           const { username, password } = userOf(t)
-          // A server before ZOOKEEPER-4839 that nobody has logged in to would answer with Ok and null, and serve on.
-          await prove(t, await t.open(), { username, password })
           const strangers = { username: `not-${username}`, password: `not-${password}` }
           const a = await t.open()
           t.see(await t.ending(a, (await prove(t, a, strangers)).reply))
@@ -351,8 +349,8 @@ export const sasl: Chapter = {
       profile,
       text:
         'A server that requires SASL (`zookeeper.sessionRequireClientSASLAuth`) answers every request of a connection without ' +
-        'an identity of the scheme `sasl` with SessionClosedRequireSaslAuth (-124), and closes the connection. A refused token ' +
-        'has the same error.',
+        'an identity of the scheme `sasl` with SessionClosedRequireSaslAuth (-124), even a ping, and closes the connection. ' +
+        'Only auth packets are answered as usual. A refused token has the same error.',
       source: 'AuthenticationHelper.enforceAuthentication; ZOOKEEPER-1634, ZOOKEEPER-3561',
       check: {
         unchecked: 'A server that requires SASL does not serve the sessions with which everything else is checked.',
