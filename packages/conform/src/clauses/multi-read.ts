@@ -44,7 +44,7 @@ export const multiRead: Chapter = {
           t.see(t.results(await a.call('multiRead', [ops.getChildren('/a')])))
           t.see(t.lastBody(a))
         },
-        expect: ['Ok [getChildren]', '000000080000000000' + '00000001' + '0000000162' + 'ffffffff01ffffffff'],
+        expect: ['Ok [getChildren]', ['000000080000000000', '00000001', '0000000162', 'ffffffff01ffffffff'].join('')],
       },
     },
     {

@@ -122,7 +122,7 @@ export const multi: Chapter = {
           await a.multi(ops.check('/a'), ops.delete('/a'))
           t.see(t.lastBody(a))
         },
-        expect: ['0000000d0000000000' + '000000020000000000' + 'ffffffff01ffffffff'],
+        expect: [['0000000d0000000000', '000000020000000000', 'ffffffff01ffffffff'].join('')],
       },
     },
     {
@@ -315,11 +315,15 @@ export const multi: Chapter = {
           t.see(t.lastBody(a))
         },
         expect: [
-          'ffffffff0000000000' +
-            '00000000' +
-            ('ffffffff00ffffff9b' + 'ffffff9b') +
-            ('ffffffff00fffffffe' + 'fffffffe') +
+          [
+            'ffffffff0000000000',
+            '00000000',
+            'ffffffff00ffffff9b',
+            'ffffff9b',
+            'ffffffff00fffffffe',
+            'fffffffe',
             'ffffffff01ffffffff',
+          ].join(''),
         ],
       },
     },
