@@ -272,12 +272,9 @@ export const ttl: Chapter = {
       number: 15,
       level: 'SHOULD',
       profile: 'extended',
-      text: '`createTTL` with the flags of a node without a TTL and a negative TTL fails with `BadArguments`. ZooKeeper accepts it, and then its servers fail to apply the transaction.',
+      text: '`createTTL` with the flags of a node without a TTL fails with `BadArguments` if the TTL is negative, too.',
       source: 'EphemeralType.validateTTL, DataTree.processTxn',
-      check: {
-        unchecked:
-          'It stops servers of all releases, and they do not start again, because the transaction is in their log.',
-      },
+      check: { unchecked: 'ZooKeeper accepts the request, and its servers do not survive the transaction.' },
     },
   ],
 }
