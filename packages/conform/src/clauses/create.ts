@@ -127,6 +127,7 @@ export const create: Chapter = {
       number: 9,
       text: 'Flags that mean nothing fail with `BadArguments`, in each kind of create. No node is made.',
       source: 'CreateMode.fromFlag',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -225,6 +226,7 @@ export const create: Chapter = {
       profile: 'full',
       text: 'Flags are checked before everything else: invalid flags fail with `BadArguments` although the ACL is invalid and the parent is missing.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['create/9'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -250,21 +252,21 @@ export const create: Chapter = {
     {
       number: 17,
       profile: 'full',
-      text: 'The ACL is checked before the parent, the names and the node: an empty one fails with `InvalidACL`.',
+      text: 'The ACL is checked before the parent and the node: an empty one fails with `InvalidACL`.',
       source: 'PrepRequestProcessor.fixupACL',
       check: {
         play: async (t) => {
           const a = await t.open()
           await a.create('/a')
-          for (const path of ['/missing/b', '/.', '/a']) t.see(path, t.error(await a.create(path, { acl: [] })))
+          for (const path of ['/missing/b', '/a']) t.see(path, t.error(await a.create(path, { acl: [] })))
         },
-        expect: ['/missing/b InvalidACL', '/. InvalidACL', '/a InvalidACL'],
+        expect: ['/missing/b InvalidACL', '/a InvalidACL'],
       },
     },
     {
       number: 18,
       profile: 'full',
-      text: 'The permission on the parent is checked before the names and the node: `NoAuth` does not tell whether the node exists.',
+      text: 'The permission on the parent is checked before the node: `NoAuth` does not tell whether the node exists.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
       check: {
         play: async (t) => {
@@ -272,16 +274,33 @@ export const create: Chapter = {
           await a.create('/p')
           await a.create('/p/here')
           await a.setACL('/p', readOnly)
-          for (const path of ['/p/here', '/p/.', '/p/new']) t.see(path, t.error(await a.create(path)))
+          for (const path of ['/p/here', '/p/new']) t.see(path, t.error(await a.create(path)))
         },
-        expect: ['/p/here NoAuth', '/p/. NoAuth', '/p/new NoAuth'],
+        expect: ['/p/here NoAuth', '/p/new NoAuth'],
       },
     },
     {
       number: 19,
       profile: 'full',
+      text: 'The names in the path are checked after the ACL and the permission.',
+      source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['paths/10', 'create/17', 'create/18'],
+      check: {
+        play: async (t) => {
+          const a = await t.open()
+          await a.create('/p', { acl: readOnly })
+          t.see('ACL', t.error(await a.create('/.', { acl: [] })))
+          t.see('permission', t.error(await a.create('/p/.')))
+        },
+        expect: ['ACL InvalidACL', 'permission NoAuth'],
+      },
+    },
+    {
+      number: 20,
+      profile: 'full',
       text: 'Permission and names are checked before it matters that the parent is ephemeral.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['create/18', 'ephemeral/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -294,9 +313,10 @@ export const create: Chapter = {
       },
     },
     {
-      number: 20,
+      number: 21,
       text: 'A failed `create` changes nothing: neither the list of children, nor `cversion` and `pzxid` of the parent.',
       source: 'PrepRequestProcessor.pRequest: a failure becomes an error transaction',
+      follows: ['create/9', 'reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()

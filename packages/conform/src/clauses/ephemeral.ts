@@ -1,7 +1,7 @@
 import { CreateMode } from '@zk/wire'
 import type { Chapter } from './clause.ts'
 
-const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL } = CreateMode
+const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
 
 export const ephemeral: Chapter = {
   name: 'ephemeral',
@@ -32,6 +32,7 @@ export const ephemeral: Chapter = {
       number: 2,
       text: 'When a session expires, its ephemeral nodes are deleted.',
       source: 'SessionTrackerImpl.run, DataTree.killSession',
+      follows: ['ephemeral/12'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -48,6 +49,7 @@ export const ephemeral: Chapter = {
       number: 3,
       text: 'The end of a session leaves the ephemeral nodes of other sessions, and the persistent nodes, alone.',
       source: 'DataTree.killSession',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -84,6 +86,7 @@ export const ephemeral: Chapter = {
       number: 5,
       text: 'An ephemeral node has no children: a create below it fails with `NoChildrenForEphemerals`, whatever its flags, also for its own session.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -91,6 +94,7 @@ export const ephemeral: Chapter = {
           for (const flags of [PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL]) {
             t.see(flags, t.error(await a.create('/e/a', { flags })))
           }
+          t.see('container', t.error(await a.create('/e/c', { op: 'createContainer', flags: CONTAINER })))
           t.see(t.children(await a.getChildren('/e')))
         },
         expect: [
@@ -98,6 +102,7 @@ export const ephemeral: Chapter = {
           '1 NoChildrenForEphemerals',
           '2 NoChildrenForEphemerals',
           '3 NoChildrenForEphemerals',
+          'container NoChildrenForEphemerals',
           '[]',
         ],
       },
@@ -155,6 +160,7 @@ export const ephemeral: Chapter = {
       number: 9,
       text: 'The same holds if another session creates the name again as an ephemeral node: only its own end deletes it.',
       source: 'DataTree.deleteNode, createNode',
+      follows: ['ephemeral/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -245,7 +251,7 @@ export const ephemeral: Chapter = {
       number: 14,
       text: 'An ephemeral sequential node is deleted at the end of the session, too, and its number is not given again.',
       source: 'DataTree.killSession',
-      follows: ['sequential/6'],
+      follows: ['sequential/6', 'reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -16,6 +16,7 @@ export const paths: Chapter = {
       number: 1,
       text: 'A name may contain spaces, punctuation and letters of every alphabet, and is listed as it was created.',
       source: 'PathUtils.validatePath',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -31,6 +32,7 @@ export const paths: Chapter = {
       number: 2,
       text: 'Names that differ only in case, or only in Unicode normalization, are different names.',
       source: 'DataTree.createNode',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -223,6 +225,7 @@ export const paths: Chapter = {
       profile: 'full',
       text: 'A write whose path contains U+0000 fails with `BadArguments`, whatever else is wrong with the path.',
       source: 'PrepRequestProcessor.validatePathForCreate, getParentPathAndValidate; PathUtils.validatePath',
+      follows: ['paths/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -253,6 +256,7 @@ export const paths: Chapter = {
       profile: 'full',
       text: 'A write with an empty path fails with `BadArguments`.',
       source: 'PrepRequestProcessor.validatePathForCreate, getParentPathAndValidate; PathUtils.validatePath',
+      follows: ['paths/11'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -98,6 +98,7 @@ export const reads: Chapter = {
       number: 7,
       text: '`getChildren2` is answered with the names of the children and the Stat of their parent.',
       source: 'FinalRequestProcessor.processRequest, DataTree.getChildren',
+      follows: ['stat/19'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -138,18 +139,19 @@ export const reads: Chapter = {
     },
     {
       number: 10,
-      text: 'Children of every kind are listed to every session: persistent, ephemeral, sequential.',
+      text: 'Children of every kind are listed to every session: persistent, ephemeral, containers.',
       source: 'DataTree.getChildren',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
           const b = await t.open()
           await a.create('/p')
           await a.create('/e', { flags: CreateMode.EPHEMERAL })
-          await a.create('/s', { flags: CreateMode.PERSISTENT_SEQUENTIAL })
+          await a.create('/c', { flags: CreateMode.CONTAINER, op: 'createContainer' })
           t.see(t.children(await b.getChildren('/')))
         },
-        expect: ['[e, p, s0000000002]'],
+        expect: ['[c, e, p]'],
       },
     },
     {
@@ -163,6 +165,7 @@ export const reads: Chapter = {
       number: 12,
       text: 'Only the ACL of the node itself counts for a read. A node whose parents may not be read can be read.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -179,6 +182,7 @@ export const reads: Chapter = {
       number: 13,
       text: 'Every server has the nodes `/zookeeper`, `/zookeeper/config` and `/zookeeper/quota`.',
       source: 'DataTree: constructor',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open({ isBelowRoot: false })

@@ -18,6 +18,7 @@ export const sequential: Chapter = {
       number: 1,
       text: 'The number has ten digits, with zeros before it, and is appended to the path of the request.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -31,6 +32,7 @@ export const sequential: Chapter = {
       number: 2,
       text: '`create2` of a sequential node is answered with the whole path, too.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -43,13 +45,14 @@ export const sequential: Chapter = {
       number: 3,
       text: 'Flags 2 make a persistent node, and flags 3 an ephemeral one of the session.',
       source: 'CreateMode.fromFlag',
+      follows: ['sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.create('/p', { flags: PERSISTENT_SEQUENTIAL })
-          await a.create('/e', { flags: EPHEMERAL_SEQUENTIAL })
-          const owner = t.statOf(await a.exists('/e0000000001'))?.ephemeralOwner
-          t.see(t.stat(await a.exists('/p0000000000'), 'ephemeralOwner'), owner === a.sessionId)
+          const persistent = t.path(await a.create('/p', { flags: PERSISTENT_SEQUENTIAL }))
+          const ephemeral = t.path(await a.create('/e', { flags: EPHEMERAL_SEQUENTIAL }))
+          const owner = t.statOf(await a.exists(ephemeral))?.ephemeralOwner
+          t.see(t.stat(await a.exists(persistent), 'ephemeralOwner'), owner === a.sessionId)
         },
         expect: ['ephemeralOwner 0 true'],
       },
@@ -58,6 +61,7 @@ export const sequential: Chapter = {
       number: 4,
       text: 'One counter serves all sequential children of a parent, persistent and ephemeral ones, under any name.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['stat/9', 'sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -72,6 +76,7 @@ export const sequential: Chapter = {
       number: 5,
       text: 'Children that are not sequential count, too.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate: the counter is the stored cversion of the parent',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -86,6 +91,7 @@ export const sequential: Chapter = {
       number: 6,
       text: 'A delete of a child does not change the counter: no number is given twice, and none is left out.',
       source: 'DataNode.copyStat: deletes are not stored',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -104,6 +110,7 @@ export const sequential: Chapter = {
       number: 7,
       text: 'A failed create uses up no number.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -155,6 +162,7 @@ export const sequential: Chapter = {
       number: 10,
       text: 'The creates of a `multi` get numbers one after another.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -168,6 +176,7 @@ export const sequential: Chapter = {
       number: 11,
       text: 'Each parent has a counter of its own. Neither its own data and ACL nor nodes further below move it.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['sequential/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -184,6 +193,7 @@ export const sequential: Chapter = {
       number: 12,
       text: 'When the parent is deleted and created again, the counter begins at 0 again.',
       source: 'DataTree.createNode',
+      follows: ['sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -201,14 +211,15 @@ export const sequential: Chapter = {
       number: 13,
       text: 'A path that ends with a slash is valid in a sequential create: the number is the whole name.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate, PathUtils.validatePath',
+      follows: ['sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.create('/p')
+          for (const path of ['/p', '/q']) await a.create(path)
           t.see(t.path(await a.create('/p/', { flags: PERSISTENT_SEQUENTIAL })))
-          t.see(t.path(await a.create('/p/', { flags: EPHEMERAL_SEQUENTIAL })))
+          t.see(t.path(await a.create('/q/', { flags: EPHEMERAL_SEQUENTIAL })))
         },
-        expect: ['/p/0000000000', '/p/0000000001'],
+        expect: ['/p/0000000000', '/q/0000000000'],
       },
     },
     {
@@ -216,6 +227,7 @@ export const sequential: Chapter = {
       profile: 'full',
       text: 'The names are checked with the number: a sequential create of `/.` succeeds, one of a path with a control character fails.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate, PathUtils.validatePath',
+      follows: ['sequential/1', 'sequential/13'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -230,6 +242,7 @@ export const sequential: Chapter = {
       profile: 'full',
       text: 'If the name with the number is taken, the create fails with `NodeExists`. It does not try the next number.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['sequential/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -246,6 +259,7 @@ export const sequential: Chapter = {
       profile: 'full',
       text: 'A node at the path of the request itself does not matter.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['sequential/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -259,6 +273,7 @@ export const sequential: Chapter = {
       number: 17,
       text: 'The errors of a sequential create are those of a create: `NoNode` without a parent, `NoAuth` without permission on it.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['create/18'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -273,6 +288,7 @@ export const sequential: Chapter = {
       number: 18,
       text: 'Numbers that several sessions get at once are different, and leave no gap.',
       source: 'PrepRequestProcessor: one thread prepares all writes',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const sessions = [await t.open(), await t.open({ at: 'follower' }), await t.open({ at: 'other follower' })]
@@ -286,6 +302,7 @@ export const sequential: Chapter = {
       number: 19,
       text: 'The numbers of one connection are in the order of its requests.',
       source: 'PrepRequestProcessor: one thread prepares all writes',
+      follows: ['sequential/4'],
       check: {
         play: async (t) => {
           const a = await t.open()

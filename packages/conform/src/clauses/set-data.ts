@@ -75,6 +75,7 @@ export const setData: Chapter = {
       profile: 'full',
       text: 'Other negative versions match none: they fail with `BadVersion`.',
       source: 'PrepRequestProcessor.checkAndIncVersion',
+      follows: ['set-data/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -160,6 +161,7 @@ export const setData: Chapter = {
       number: 11,
       text: 'Two sessions that set data with the same expected version at once: one succeeds, and the other fails with `BadVersion`.',
       source: 'PrepRequestProcessor.checkAndIncVersion: one thread prepares all writes',
+      follows: ['set-data/3', 'stat/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -177,6 +179,7 @@ export const setData: Chapter = {
       number: 12,
       text: 'Expected versions are compared with what earlier requests will have done, before these are answered.',
       source: 'PrepRequestProcessor.getRecordForPath: outstanding changes',
+      follows: ['set-data/3', 'stat/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -191,6 +194,7 @@ export const setData: Chapter = {
       number: 13,
       text: 'A node with children has data like any other: `setData` leaves its children alone.',
       source: 'DataTree.setData',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()

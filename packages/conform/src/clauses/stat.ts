@@ -167,6 +167,7 @@ export const stat: Chapter = {
       number: 10,
       text: 'Each delete of a child raises `cversion` by 1, too.',
       source: 'DataNode.copyStat',
+      follows: ['stat/9'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -352,6 +353,7 @@ export const stat: Chapter = {
       profile: 'full',
       text: 'The nodes `/zookeeper` and `/zookeeper/quota` were never created: their `czxid` and `ctime` are 0. Nor are the children of `/zookeeper` counted as created, so its `cversion` is -2.',
       source: 'DataTree: constructor; DataNode.copyStat',
+      follows: ['stat/10'],
       check: {
         play: async (t) => {
           const a = await t.open({ isBelowRoot: false })

@@ -30,9 +30,9 @@ export const sync: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          t.see(t.path(await a.sync('/missing')))
+          t.see(t.error(await a.sync('/missing')))
         },
-        expect: ['/missing'],
+        expect: ['Ok'],
       },
     },
     {
@@ -40,6 +40,7 @@ export const sync: Chapter = {
       profile: 'full',
       text: 'The path is not checked: it may be invalid, empty or null.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['sync/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
