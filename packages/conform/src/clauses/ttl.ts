@@ -137,8 +137,7 @@ export const ttl: Chapter = {
           await a.create('/locked', { acl: readOnly })
           t.see('TTL', t.error(await createTTL(a, '/missing/a', { milliseconds: 0n, acl: [] })))
           t.see('ACL', t.error(await createTTL(a, '/missing/a', { acl: [] })))
-          for (const path of ['/missing/a', '/locked/a', '/.', '/here'])
-            t.see(path, t.error(await createTTL(a, path)))
+          for (const path of ['/missing/a', '/locked/a', '/.', '/here']) t.see(path, t.error(await createTTL(a, path)))
         },
         expect: [
           'TTL BadArguments',
