@@ -182,6 +182,7 @@ export const create: Chapter = {
       number: 12,
       text: 'Requests that follow a create on the same connection, before it is answered, find the node.',
       source: 'PrepRequestProcessor.getRecordForPath: outstanding changes',
+      follows: ['order/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -254,6 +255,7 @@ export const create: Chapter = {
       profile: 'full',
       text: 'The ACL is checked before the parent and the node: an empty one fails with `InvalidACL`.',
       source: 'PrepRequestProcessor.fixupACL',
+      follows: ['acl/19'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -268,6 +270,7 @@ export const create: Chapter = {
       profile: 'full',
       text: 'The permission on the parent is checked before the node: `NoAuth` does not tell whether the node exists.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['acl/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

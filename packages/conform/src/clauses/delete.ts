@@ -155,6 +155,7 @@ export const deletion: Chapter = {
       profile: 'full',
       text: 'The permission on the parent is checked before the version and the children.',
       source: 'PrepRequestProcessor.pRequest2Txn',
+      follows: ['acl/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -172,7 +173,7 @@ export const deletion: Chapter = {
       profile: 'full',
       text: 'The permission on the parent is checked before the node: `NoAuth` does not tell whether the node exists.',
       source: 'PrepRequestProcessor.pRequest2Txn',
-      follows: ['delete/10'],
+      follows: ['delete/10', 'acl/6'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -110,7 +110,7 @@ export const sequential: Chapter = {
       number: 7,
       text: 'A failed create uses up no number.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['sequential/4'],
+      follows: ['sequential/4', 'acl/19'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -127,7 +127,7 @@ export const sequential: Chapter = {
       number: 8,
       text: 'A create that fails while later ones are already sent uses up no number, either.',
       source: 'PrepRequestProcessor.addChangeRecord',
-      follows: ['sequential/7'],
+      follows: ['sequential/7', 'acl/19'],
       check: {
         play: async (t) => {
           const a = await t.open()

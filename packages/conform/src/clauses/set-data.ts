@@ -148,6 +148,7 @@ export const setData: Chapter = {
       profile: 'full',
       text: 'The permission is checked before the version.',
       source: 'PrepRequestProcessor.pRequest2Txn',
+      follows: ['acl/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
