@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chapters, type Check, type Clause, expectedOf, idOf, observe, VirtualTarget } from '@zk/conform'
+import { chapters, type Check, type Clause, expectedOf, idOf, isBefore, observe, VirtualTarget } from '@zk/conform'
 
 const RELEASES = { '3.5': '3.5.10', '3.6': '3.6.4', '3.7': '3.7.2', '3.8': '3.8.7', '3.9': '3.9.6' } as const
 
@@ -9,8 +9,9 @@ for (const [line, release] of Object.entries(RELEASES)) {
     async ([, clause]) => {
       if (!hasCheck(clause)) return
       const target = new VirtualTarget({ release })
-      const { seen, unfinished } = await target.use((stage) => observe(stage, clause.check))
+      const { seen, unfinished, isRefused } = await target.use((stage) => observe(stage, clause.check))
       expect(unfinished).toBeUndefined()
+      if (clause.since !== undefined && isBefore(release, clause.since)) return expect(isRefused).toBe(true)
       expect(seen).toEqual(expectedOf(clause.check, release))
     },
   )

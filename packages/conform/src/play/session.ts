@@ -116,6 +116,15 @@ export class Session implements Credentials {
     return this.#noteZxid(await this.connection.call(message, asked))
   }
 
+  /** Sends a request, and returns the reply with its whole body in `rest`, whether or not it can be read. */
+  async callUnread<Name extends OperationName>(op: Name, request: BodyOf<Name>): Promise<Reply> {
+    const message = { type: 'request', op, opCode: operations[op].opCode, xid: this.#nextXid++, request: this.#below(request) }
+    this.connection.write(encodeMessage(message as RequestMessage))
+    // The connection reads the bodies of known operations only.
+    const unknown = { xid: message.xid, opCode: OpCode.notification }
+    return this.#noteZxid(await this.connection.expect(unknown, [op, { value: request }]))
+  }
+
   create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
     const request = { path, data: bytes(data), acl, flags }
     return this.call(op, request)
