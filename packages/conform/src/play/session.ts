@@ -53,6 +53,9 @@ type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
  */
 const XIDS_OF_A_CONNECTION = 1_000
 
+/** An opcode that no operation has: a connection does not read the body of such a reply. */
+const NO_OPERATION = 0x7fff_ffff
+
 const utf8 = new TextEncoder()
 
 export class Session implements Credentials {
@@ -118,11 +121,16 @@ export class Session implements Credentials {
 
   /** Sends a request, and returns the reply with its whole body in `rest`, whether or not it can be read. */
   async callUnread<Name extends OperationName>(op: Name, request: BodyOf<Name>): Promise<Reply> {
-    const message = { type: 'request', op, opCode: operations[op].opCode, xid: this.#nextXid++, request: this.#below(request) }
+    const message = {
+      type: 'request',
+      op,
+      opCode: operations[op].opCode,
+      xid: this.#nextXid++,
+      request: this.#below(request),
+    }
     this.connection.write(encodeMessage(message as RequestMessage))
-    // The connection reads the bodies of known operations only.
-    const unknown = { xid: message.xid, opCode: OpCode.notification }
-    return this.#noteZxid(await this.connection.expect(unknown, [op, { value: request }]))
+    const unread = { xid: message.xid, opCode: NO_OPERATION }
+    return this.#noteZxid(await this.connection.expect(unread, [op, { value: request }]))
   }
 
   create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
