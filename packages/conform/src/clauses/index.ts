@@ -1,4 +1,8 @@
 import type { Chapter } from './clause.ts'
+import { persistentWatches } from './persistent-watches.ts'
+import { removeWatches } from './remove-watches.ts'
+import { setWatches } from './set-watches.ts'
+import { setWatches2 } from './set-watches2.ts'
 import { watches } from './watches.ts'
 
 export {
@@ -15,4 +19,4 @@ export {
 export { Trial } from './trial.ts'
 
 /** All chapters, in the order of the pages. */
-export const chapters: readonly Chapter[] = [watches]
+export const chapters: readonly Chapter[] = [watches, persistentWatches, removeWatches, setWatches, setWatches2]
