@@ -1,5 +1,5 @@
 import { AddWatchMode, CreateMode, OpCode } from '@zk/wire'
-import { open, toHex } from '../play/index.ts'
+import { open, toHex, utf8 } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 import { oneMode, unfiltered, unreadable } from './recurring.ts'
 
@@ -23,6 +23,7 @@ export const persistentWatches: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
+          await a.create('/n')
           const reply = await a.callUnread('addWatch', { path: '/n', mode: PERSISTENT })
           t.see(t.error(reply), reply?.rest === undefined ? 'without a body' : toHex(reply.rest))
         },
@@ -34,6 +35,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch stays when it fires.',
       source: 'WatchManager.triggerWatch',
+      follows: ['watches/1', 'watches/11', 'persistent-watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -52,7 +54,7 @@ export const persistentWatches: Chapter = {
         'A persistent watch fires as a data watch and a child watch of the node do, with `NodeChildrenChanged` and the path of ' +
         'the node when a child is created or deleted.',
       source: 'DataTree.addWatch: the watch is in both tables',
-      follows: ['persistent-watches/2'],
+      follows: ['watches/1', 'watches/2', 'watches/6', 'watches/7', 'watches/10', 'watches/19', 'persistent-watches/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -72,6 +74,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch does not fire for the data of children, nor for nodes further below.',
       source: 'WatchManager.triggerWatch',
+      follows: ['watches/11', 'persistent-watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -91,6 +94,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: '`addWatch` needs no node: a watch on a missing node fires with `NodeCreated`.',
       source: 'DataTree.addWatch',
+      follows: ['watches/3', 'watches/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -106,7 +110,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch stays when its node is deleted, and fires when the node is created again.',
       source: 'WatchManager.triggerWatch',
-      follows: ['persistent-watches/5'],
+      follows: ['persistent-watches/2', 'persistent-watches/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -142,6 +146,15 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch fires for all nodes below its path, with the path of the node that has changed.',
       source: 'WatchManager.triggerWatch, PathParentIterator',
+      follows: [
+        'watches/1',
+        'watches/2',
+        'watches/3',
+        'watches/10',
+        'watches/11',
+        'watches/19',
+        'persistent-watches/7',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -162,16 +175,17 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch fires for the node at its path, too.',
       source: 'WatchManager.triggerWatch',
+      follows: ['watches/1', 'watches/2', 'watches/11', 'watches/19'],
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.addWatch('/n', PERSISTENT_RECURSIVE)
           await a.create('/n')
+          await a.addWatch('/n', PERSISTENT_RECURSIVE)
           await a.setData('/n', 'x')
           await a.delete('/n')
           await t.seeEvents(a)
         },
-        expect: ['NodeCreated /n, NodeDataChanged /n, NodeDeleted /n'],
+        expect: ['NodeDataChanged /n, NodeDeleted /n'],
       },
     },
     {
@@ -302,7 +316,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session may have a persistent and a recursive watch on one path, in either order: both fire.',
       source: 'WatchStats.addMode, ZOOKEEPER-4466',
-      follows: ['persistent-watches/3', 'persistent-watches/8', 'persistent-watches/10'],
+      follows: ['watches/29', 'persistent-watches/3', 'persistent-watches/8', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -325,7 +339,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A one-shot watch beside a persistent one on the same path leaves it alone: the persistent watch still fires later.',
       source: 'WatchStats.removeMode, ZOOKEEPER-4466',
-      follows: ['persistent-watches/2', 'persistent-watches/9'],
+      follows: ['watches/15', 'persistent-watches/2', 'persistent-watches/9'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -351,7 +365,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session receives one event for a change that fires both a one-shot watch and a persistent one.',
       source: 'WatchManager.triggerWatch, ZOOKEEPER-4466',
-      follows: ['persistent-watches/3', 'watches/1', 'watches/2', 'watches/6'],
+      follows: ['watches/1', 'watches/2', 'watches/6', 'watches/18', 'persistent-watches/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -373,7 +387,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A child watch beside a recursive one on the same path still fires with `NodeChildrenChanged`.',
       source: 'DataTree.addWatch, WatchManager.triggerWatch',
-      follows: ['persistent-watches/8', 'watches/6'],
+      follows: ['watches/6', 'watches/15', 'watches/29', 'persistent-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -411,7 +425,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: '`addWatch` accepts any path, even an invalid one, whose watch can never fire.',
       source: 'FinalRequestProcessor.processRequest, DataTree.addWatch',
-      follows: ['persistent-watches/1'],
+      follows: ['persistent-watches/1', 'persistent-watches/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -442,6 +456,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch sends no event for a change of a node that the session may not read.',
       source: 'NIOServerCnxn.process, CVE-2024-23944, ZOOKEEPER-4799',
+      follows: ['watches/40', 'persistent-watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -460,7 +475,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch whose event was withheld stays, and fires again when the session may read the node.',
       source: 'WatchManager.triggerWatch, NIOServerCnxn.process',
-      follows: ['persistent-watches/2'],
+      follows: ['watches/12', 'persistent-watches/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -480,7 +495,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch sends the events of the nodes that the session may read. The ACL of its own path does not matter.',
       source: 'NIOServerCnxn.process, CVE-2024-23944, ZOOKEEPER-4799',
-      follows: ['persistent-watches/8'],
+      follows: ['watches/40', 'persistent-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -520,14 +535,14 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch fires for each operation of a `multi`, in their order, even if the node is gone in the end.',
       source: 'DataTree.processTxn',
-      follows: ['persistent-watches/8', 'persistent-watches/10'],
+      follows: ['watches/32', 'persistent-watches/8', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const a = await t.open()
           await a.addWatch('/', PERSISTENT_RECURSIVE)
           await a.multi(
             { type: OpCode.create, request: { path: '/n', data: null, acl: open, flags: 0 } },
-            { type: OpCode.setData, request: { path: '/n', data: null, version: -1 } },
+            { type: OpCode.setData, request: { path: '/n', data: utf8('x'), version: -1 } },
             { type: OpCode.delete, request: { path: '/n', version: -1 } },
           )
           await t.seeEvents(a)
@@ -540,7 +555,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'The event of a persistent watch comes before the reply to the change, if the same session has made it.',
       source: 'FinalRequestProcessor.processRequest applies a transaction before it answers',
-      follows: ['persistent-watches/3', 'persistent-watches/8'],
+      follows: ['watches/26', 'watches/29', 'persistent-watches/3', 'persistent-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -24,6 +24,7 @@ export const removeWatches: Chapter = {
       number: 1,
       text: '`removeWatches` with type 2 removes a data watch, set by `getData` or `exists`.',
       source: 'DataTree.removeWatch',
+      follows: ['watches/5', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -42,6 +43,7 @@ export const removeWatches: Chapter = {
       number: 2,
       text: '`removeWatches` with type 1 removes a child watch.',
       source: 'DataTree.removeWatch',
+      follows: ['remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -58,6 +60,7 @@ export const removeWatches: Chapter = {
       number: 3,
       text: '`removeWatches` with type 3 removes watches of all types.',
       source: 'DataTree.removeWatch',
+      follows: ['remove-watches/1', 'remove-watches/2', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -76,7 +79,7 @@ export const removeWatches: Chapter = {
       number: 4,
       text: '`removeWatches` removes the watch of a missing node, which `exists` has set, as a data watch.',
       source: 'DataTree.statNode and removeWatch',
-      follows: ['remove-watches/1'],
+      follows: ['watches/3', 'remove-watches/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -92,7 +95,7 @@ export const removeWatches: Chapter = {
       number: 5,
       text: 'The types 1 and 2 leave watches of the other type alone.',
       source: 'DataTree.removeWatch, ZOOKEEPER-1910',
-      follows: ['watches/1', 'watches/6'],
+      follows: ['watches/1', 'watches/6', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -113,6 +116,7 @@ export const removeWatches: Chapter = {
       number: 6,
       text: '`removeWatches` answers NoWatcher if the session has no watch of this type on the path.',
       source: 'FinalRequestProcessor.processRequest, ZOOKEEPER-1909',
+      follows: ['remove-watches/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -130,7 +134,7 @@ export const removeWatches: Chapter = {
       number: 7,
       text: 'A watch that has fired, or was removed, is gone: a later `removeWatches` answers NoWatcher.',
       source: 'WatchManager.triggerWatch and removeWatcher',
-      follows: ['remove-watches/6'],
+      follows: ['watches/1', 'watches/15', 'remove-watches/1', 'remove-watches/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -165,7 +169,7 @@ export const removeWatches: Chapter = {
       number: 9,
       text: '`removeWatches` leaves the watches of other sessions alone.',
       source: 'WatchManager.removeWatcher',
-      follows: ['watches/1'],
+      follows: ['watches/1', 'remove-watches/1', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]
@@ -187,12 +191,14 @@ export const removeWatches: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          for (const path of ['/data', '/children', '/none']) await a.create(path)
-          await a.getData('/data', true)
-          await a.getChildren('/children', true)
           for (const path of ['/data', '/children', '/none']) {
+            await a.create(path)
             const errors = []
-            for (const type of [Children, Data, Any]) errors.push(t.error(await a.checkWatches(path, type)))
+            for (const type of [Children, Data, Any]) {
+              if (path === '/data') await a.getData(path, true)
+              if (path === '/children') await a.getChildren(path, true)
+              errors.push(t.error(await a.checkWatches(path, type)))
+            }
             t.see(path, ...errors)
           }
         },
@@ -249,8 +255,8 @@ export const removeWatches: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await a.create('/n')
-          await a.getData('/n', true)
           for (const op of ['checkWatches', 'removeWatches'] as const) {
+            await a.getData('/n', true)
             const reply = await a.callUnread(op, { path: '/n', type: Data })
             t.see(t.error(reply), reply?.rest === undefined ? 'without a body' : toHex(reply.rest))
           }
@@ -326,16 +332,17 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 3 removes persistent and recursive watches, too.',
       source: 'DataTree.removeWatch',
+      follows: ['remove-watches/3', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
+          await a.create('/n')
           for (const mode of [PERSISTENT, PERSISTENT_RECURSIVE]) {
             await a.addWatch('/n', mode)
             t.see(t.error(await a.removeWatches('/n', Any)))
-            await a.create('/n')
+            await a.setData('/n', 'x')
             await a.create('/n/c')
             await a.delete('/n/c')
-            await a.delete('/n')
             await t.seeEvents(a)
           }
         },
@@ -348,6 +355,7 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 4 removes a persistent watch.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4472',
+      follows: ['persistent-watches/3', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -368,17 +376,19 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 5 removes a recursive watch.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4472',
+      follows: ['persistent-watches/8', 'persistent-watches/9', 'persistent-watches/10', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
+          await a.create('/n')
           await a.addWatch('/n', PERSISTENT_RECURSIVE)
           t.see(t.error(await a.removeWatches('/n', PersistentRecursive)))
-          await a.create('/n')
+          await a.setData('/n', 'x')
           await a.create('/n/c')
           await t.seeEvents(a)
         },
         expect: ['Ok', 'no event'],
-        differs: [{ ...UNKNOWN_TYPE, expect: ['MarshallingError', 'NodeCreated /n, NodeCreated /n/c'] }],
+        differs: [{ ...UNKNOWN_TYPE, expect: ['MarshallingError', 'NodeDataChanged /n, NodeCreated /n/c'] }],
       },
     },
     {
@@ -387,7 +397,7 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: 'The types 1 and 2 concern only one-shot watches: they answer NoWatcher, and leave a persistent watch alone.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4471',
-      follows: ['persistent-watches/3'],
+      follows: ['persistent-watches/3', 'remove-watches/1', 'remove-watches/2', 'remove-watches/5', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -422,7 +432,14 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: 'When several watches are on one path, `removeWatches` removes only that of its type.',
       source: 'WatchManager.removeWatcher, ZOOKEEPER-4472',
-      follows: ['persistent-watches/16', 'persistent-watches/18', 'remove-watches/18', 'remove-watches/19'],
+      follows: [
+        'persistent-watches/16',
+        'persistent-watches/18',
+        'remove-watches/1',
+        'remove-watches/8',
+        'remove-watches/18',
+        'remove-watches/19',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -455,7 +472,7 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch belongs to its own path: `removeWatches` of a path below answers NoWatcher and leaves it alone.',
       source: 'WatchManager.removeWatcher',
-      follows: ['persistent-watches/8', 'persistent-watches/9'],
+      follows: ['persistent-watches/8', 'persistent-watches/9', 'remove-watches/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -478,7 +495,7 @@ export const removeWatches: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          await a.create('/once')
+          for (const path of ['/once', '/all', '/below']) await a.create(path)
           await a.getData('/once', true)
           await a.addWatch('/all', PERSISTENT)
           await a.addWatch('/below', PERSISTENT_RECURSIVE)
@@ -507,6 +524,7 @@ export const removeWatches: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
+          for (const path of ['/all', '/below', '/below/n']) await a.create(path)
           await a.addWatch('/all', PERSISTENT)
           await a.addWatch('/below', PERSISTENT_RECURSIVE)
           for (const path of ['/all', '/below', '/below/n']) t.see(path, t.error(await a.checkWatches(path, Any)))

@@ -23,8 +23,9 @@ async function reconnect(
 ): Promise<{ readonly a: Session; readonly b: Session }> {
   const [a, lost] = [await t.open(), await t.open()]
   await before?.(a)
-  // Its reply has the zxid of the last transaction.
-  await lost.exists('/')
+  // So that the last zxid is that of no watched node.
+  await a.create('/before')
+  await lost.exists('/before')
   await lost.drop()
   await gap?.(a)
   const b = await t.open({ session: lost })
@@ -46,6 +47,7 @@ export const setWatches: Chapter = {
       number: 1,
       text: 'A data watch of a node that has not changed is set, without an event, and fires on the next change.',
       source: 'DataTree.setWatches',
+      follows: ['watches/1'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -95,6 +97,7 @@ export const setWatches: Chapter = {
       number: 4,
       text: 'A data watch of a node that was deleted and created again is answered with `NodeDataChanged`.',
       source: 'DataTree.setWatches compares mzxid',
+      follows: ['set-watches/2'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -133,6 +136,7 @@ export const setWatches: Chapter = {
       number: 6,
       text: 'A watch of a missing node is set, without an event, if the node is still missing, and fires when it is created.',
       source: 'DataTree.setWatches',
+      follows: ['watches/3'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, { lists: { existWatches: ['/n'] } })
@@ -199,6 +203,7 @@ export const setWatches: Chapter = {
       number: 10,
       text: 'A child watch of a node whose children have not changed is set, and fires on the next change.',
       source: 'DataTree.setWatches',
+      follows: ['watches/6'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -232,6 +237,7 @@ export const setWatches: Chapter = {
       number: 12,
       text: 'A child watch of a node that has lost a child is answered with `NodeChildrenChanged`.',
       source: 'DataTree.deleteNode moves pzxid, ZOOKEEPER-3145',
+      follows: ['set-watches/11'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -288,6 +294,7 @@ export const setWatches: Chapter = {
       number: 15,
       text: 'A child watch of a node that was deleted and created again is answered with `NodeChildrenChanged`.',
       source: 'DataTree.setWatches: the pzxid of a new node is its czxid',
+      follows: ['set-watches/11'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -330,6 +337,7 @@ export const setWatches: Chapter = {
       number: 17,
       text: 'A watch that was answered with an event is not set, because it has fired.',
       source: 'DataTree.setWatches',
+      follows: ['set-watches/2', 'set-watches/7', 'set-watches/11'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -357,6 +365,7 @@ export const setWatches: Chapter = {
       number: 18,
       text: 'A watch that `setWatches` has set fires once, like that of a read.',
       source: 'WatchManager.addWatch',
+      follows: ['watches/15'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -381,22 +390,23 @@ export const setWatches: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
+          await a.create('/m')
           await a.create('/n')
-          const changed = await a.setData('/n', 'x')
+          const changed = await a.setData('/m', 'x')
           const grown = await a.create('/n/c')
-          for (const [list, zxid = 0n] of [
-            ['dataWatches', changed?.zxid],
-            ['childWatches', grown?.zxid],
+          for (const [list, path, zxid = 0n] of [
+            ['dataWatches', '/m', changed?.zxid],
+            ['childWatches', '/n', grown?.zxid],
           ] as const) {
-            await a.setWatches({ [list]: ['/n'] }, zxid)
+            await a.setWatches({ [list]: [path] }, zxid)
             await t.seeEvents(a, `${list}, equal`)
-            await a.setWatches({ [list]: ['/n'] }, zxid - 1n)
+            await a.setWatches({ [list]: [path] }, zxid - 1n)
             await t.seeEvents(a, `${list}, smaller`)
           }
         },
         expect: [
           'dataWatches, equal: no event',
-          'dataWatches, smaller: NodeDataChanged /n',
+          'dataWatches, smaller: NodeDataChanged /m',
           'childWatches, equal: no event',
           'childWatches, smaller: NodeChildrenChanged /n',
         ],
@@ -406,7 +416,7 @@ export const setWatches: Chapter = {
       number: 20,
       text: 'The events of missed changes come before the reply.',
       source: 'FinalRequestProcessor.processRequest',
-      follows: ['set-watches/2', 'set-watches/7'],
+      follows: ['watches/26', 'set-watches/2', 'set-watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -608,6 +618,7 @@ export const setWatches: Chapter = {
       profile: 'full',
       text: 'A watch that was set again on a node that the session may not read sends no event, like any other.',
       source: 'NIOServerCnxn.process, CVE-2024-23944, ZOOKEEPER-4799',
+      follows: ['watches/40'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {

@@ -15,7 +15,16 @@ export const setWatches2: Chapter = {
       since: '3.6',
       text: 'The first three lists are treated as those of `setWatches`.',
       source: 'DataTree.setWatches',
-      follows: ['set-watches/1', 'set-watches/2', 'set-watches/7', 'set-watches/11'],
+      follows: [
+        'watches/18',
+        'set-watches/1',
+        'set-watches/2',
+        'set-watches/6',
+        'set-watches/7',
+        'set-watches/10',
+        'set-watches/11',
+        'set-watches/19',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -105,7 +114,7 @@ export const setWatches2: Chapter = {
       since: '3.6',
       text: 'Persistent watches are set on missing nodes, too.',
       source: 'DataTree.setWatches',
-      follows: ['set-watches2/2', 'persistent-watches/5'],
+      follows: ['persistent-watches/5', 'set-watches2/2', 'set-watches2/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -159,7 +168,7 @@ export const setWatches2: Chapter = {
       since: '3.6',
       text: 'The events of missed changes come before the reply.',
       source: 'FinalRequestProcessor.processRequest',
-      follows: ['set-watches2/1'],
+      follows: ['watches/26', 'set-watches2/1', 'set-watches2/4'],
       check: {
         play: async (t) => {
           const a = await t.open()

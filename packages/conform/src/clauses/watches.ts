@@ -1,5 +1,5 @@
 import { CreateMode, OpCode } from '@zk/wire'
-import { open } from '../play/index.ts'
+import { open, utf8 } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 import { unfiltered, unreadable } from './recurring.ts'
 
@@ -230,7 +230,7 @@ export const watches: Chapter = {
       profile: 'full',
       text: '`create2` and `createContainer` fire the same watches as `create`.',
       source: 'DataTree.processTxn',
-      follows: ['watches/3', 'watches/6'],
+      follows: ['watches/3', 'watches/6', 'watches/29'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -252,6 +252,7 @@ export const watches: Chapter = {
       number: 15,
       text: 'A watch fires once: the first change removes it, and later changes send nothing.',
       source: 'WatchManager.triggerWatch',
+      follows: ['watches/1', 'watches/3', 'watches/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -275,7 +276,7 @@ export const watches: Chapter = {
       number: 16,
       text: 'A read with `watch: false` neither sets a watch nor removes one.',
       source: 'FinalRequestProcessor.processRequest',
-      follows: ['watches/1', 'watches/6'],
+      follows: ['watches/1', 'watches/6', 'watches/11', 'watches/18'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]
@@ -300,7 +301,7 @@ export const watches: Chapter = {
       number: 17,
       text: 'A session that sets a watch several times receives one event.',
       source: 'WatchManager.addWatch',
-      follows: ['watches/1', 'watches/5', 'watches/6', 'watches/9'],
+      follows: ['watches/1', 'watches/5', 'watches/6', 'watches/9', 'watches/11', 'watches/18'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -321,7 +322,7 @@ export const watches: Chapter = {
       number: 18,
       text: 'Data watches and child watches of a node are separate: when one of them fires, the other stays.',
       source: 'DataTree.dataWatches and childWatches',
-      follows: ['watches/1', 'watches/6'],
+      follows: ['watches/1', 'watches/6', 'watches/10', 'watches/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -362,6 +363,7 @@ export const watches: Chapter = {
       profile: 'full',
       text: 'A deletion removes both the data watch and the child watch, although it sends one event for them.',
       source: 'DataTree.deleteNode',
+      follows: ['watches/2', 'watches/8', 'watches/15'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -534,12 +536,14 @@ export const watches: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await a.create('/n')
-          for (const change of ['create', 'delete'] as const) {
-            await a.exists('/n/c', true)
-            await a.getChildren('/n', true)
-            await a[change]('/n/c')
-            await t.seeEvents(a)
-          }
+          await a.exists('/n/c', true)
+          await a.getChildren('/n', true)
+          await a.create('/n/c')
+          await t.seeEvents(a)
+          await a.getData('/n/c', true)
+          await a.getChildren('/n', true)
+          await a.delete('/n/c')
+          await t.seeEvents(a)
         },
         expect: ['NodeCreated /n/c, NodeChildrenChanged /n', 'NodeDeleted /n/c, NodeChildrenChanged /n'],
       },
@@ -590,7 +594,7 @@ export const watches: Chapter = {
       number: 32,
       text: 'A `multi` fires the watches of each of its operations, in their order.',
       source: 'DataTree.processTxn',
-      follows: ['watches/1', 'watches/2', 'watches/6'],
+      follows: ['watches/1', 'watches/2', 'watches/6', 'watches/28'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -599,7 +603,7 @@ export const watches: Chapter = {
           await a.getChildren('/1', true)
           await a.getData('/2', true)
           await a.multi(
-            { type: OpCode.setData, request: { path: '/3', data: null, version: -1 } },
+            { type: OpCode.setData, request: { path: '/3', data: utf8('x'), version: -1 } },
             { type: OpCode.create, request: { path: '/1/c', data: null, acl: open, flags: 0 } },
             { type: OpCode.delete, request: { path: '/2', version: -1 } },
           )
@@ -612,7 +616,7 @@ export const watches: Chapter = {
       number: 33,
       text: 'The events of a `multi` come before its reply.',
       source: 'FinalRequestProcessor.processRequest',
-      follows: ['watches/32'],
+      follows: ['watches/26', 'watches/32'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -622,8 +626,8 @@ export const watches: Chapter = {
           }
           await t.events(a)
           await a.multi(
-            { type: OpCode.setData, request: { path: '/m', data: null, version: -1 } },
-            { type: OpCode.setData, request: { path: '/n', data: null, version: -1 } },
+            { type: OpCode.setData, request: { path: '/m', data: utf8('x'), version: -1 } },
+            { type: OpCode.setData, request: { path: '/n', data: utf8('x'), version: -1 } },
           )
           await t.seeMessages(a)
         },
@@ -641,7 +645,7 @@ export const watches: Chapter = {
           await a.getData('/n', true)
           await a.exists('/m', true)
           await a.multi(
-            { type: OpCode.setData, request: { path: '/n', data: null, version: -1 } },
+            { type: OpCode.setData, request: { path: '/n', data: utf8('x'), version: -1 } },
             { type: OpCode.create, request: { path: '/m', data: null, acl: open, flags: 0 } },
             { type: OpCode.check, request: { path: '/n', version: 7 } },
           )
@@ -656,6 +660,7 @@ export const watches: Chapter = {
       since: '3.6',
       text: 'A `multiRead` sets no watch, whatever the `watch` of its parts says.',
       source: 'MultiOperationRecord.deserialize drops the field',
+      follows: ['watches/16'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -681,7 +686,7 @@ export const watches: Chapter = {
           const [a, b] = [await t.open(), await t.open()]
           await a.create('/n')
           await b.create('/n/e', { flags: CreateMode.EPHEMERAL })
-          await a.exists('/n/e', true)
+          await a.getData('/n/e', true)
           await a.getChildren('/n', true)
           await b.close()
           await t.seeEvents(a)
@@ -699,7 +704,7 @@ export const watches: Chapter = {
           const [a, b] = [await t.open(), await t.open({ timeOut: 1, pings: false })]
           await a.create('/n')
           await b.create('/n/e', { flags: CreateMode.EPHEMERAL })
-          await a.exists('/n/e', true)
+          await a.getData('/n/e', true)
           await a.getChildren('/n', true)
           await t.until(async () => t.error(await a.exists('/n/e')) === 'NoNode')
           await t.seeEvents(a)
@@ -711,6 +716,7 @@ export const watches: Chapter = {
       number: 38,
       text: 'A read that fails with NoAuth sets no watch.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['watches/21'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -728,6 +734,7 @@ export const watches: Chapter = {
       number: 39,
       text: '`exists` of a node that the session may not read sets no watch.',
       source: 'FinalRequestProcessor.processRequest, ZOOKEEPER-2590',
+      follows: ['watches/1', 'watches/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -767,6 +774,7 @@ export const watches: Chapter = {
       level: 'SHOULD',
       text: 'A change whose event is withheld removes the watch all the same.',
       source: 'WatchManager.triggerWatch, NIOServerCnxn.process',
+      follows: ['watches/15'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -787,6 +795,7 @@ export const watches: Chapter = {
       profile: 'full',
       text: 'Whether `NodeCreated` is sent depends on the ACL of the new node.',
       source: 'DataTree.createNode, ZOOKEEPER-4799',
+      follows: ['watches/40'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -803,6 +812,7 @@ export const watches: Chapter = {
       profile: 'full',
       text: 'Whether `NodeDeleted` is sent depends on the last ACL of the deleted node.',
       source: 'DataTree.deleteNode, ZOOKEEPER-4799',
+      follows: ['watches/40'],
       check: {
         play: async (t) => {
           const a = await t.open()
