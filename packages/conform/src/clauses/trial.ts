@@ -149,6 +149,30 @@ export class Trial {
     return toHex(last.slice(REPLY_HEADER))
   }
 
+  /** Adds a line with the events since the last call: `NodeCreated /a, NodeDeleted /a` or `no event`, after `what: `. */
+  async seeEvents(session: Session, what?: string): Promise<void> {
+    const events = (await this.events(session)).join(', ') || 'no event'
+    this.see(what === undefined ? events : `${what}: ${events}`)
+  }
+
+  /**
+   * Adds a line with the events and the replies since the last call, in the order of their arrival, such as
+   * `NodeCreated /a, create`. Replies to pings and syncs are left out.
+   */
+  async seeMessages(session: Session): Promise<void> {
+    await session.fence()
+    const shown = session.connection.takeMessages().flatMap((message) => {
+      if (message.type === 'event') return this.event(message)
+      return message.op === 'ping' || message.op === 'sync' ? [] : (message.op ?? String(message.opCode))
+    })
+    this.see(shown.join(', '))
+  }
+
+  /** Waits for something that servers do at a time of their own. */
+  async until(isDone: () => Promise<boolean>): Promise<void> {
+    while (!(await isDone())) await this.sleep(50)
+  }
+
   /** Such as `NodeCreated /a`. */
   event({ event: { type, path } }: EventMessage): string {
     return `${eventName(type) ?? type} ${path === null ? 'null' : this.relative(path)}`

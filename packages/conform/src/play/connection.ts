@@ -41,7 +41,7 @@ export class Connection {
   #calls: Call[] = []
   #isFirst = true
   #handshake: ((message: ConnectedMessage | undefined) => void) | undefined
-  #events: EventMessage[] = []
+  #messages: (EventMessage | ReplyMessage)[] = []
   #eventCount = 0
   #onEvent: (() => void) | undefined
   /** Resolves when nothing more can be received. */
@@ -141,11 +141,16 @@ export class Connection {
     }
   }
 
-  /** The events since the last call. */
+  /** The events and replies since the last call, in the order of their arrival. */
+  takeMessages(): readonly (EventMessage | ReplyMessage)[] {
+    const messages = this.#messages
+    this.#messages = []
+    return messages
+  }
+
+  /** The events since the last call. Forgets the replies. */
   takeEvents(): readonly EventMessage[] {
-    const events = this.#events
-    this.#events = []
-    return events
+    return this.takeMessages().filter((message) => message.type === 'event')
   }
 
   #received(chunk: Uint8Array): void {
@@ -179,6 +184,7 @@ export class Connection {
       } else if (call === undefined) {
         this.#transcript.add(this.name, `unasked reply under xid ${message.xid}`, ...answer(message))
       }
+      this.#messages.push(message)
       call?.settle(message)
     } catch (error) {
       if (!ProtocolError.is(error)) throw error
@@ -212,7 +218,7 @@ export class Connection {
   #event(message: EventMessage): void {
     const eventZxid = { value: message.zxid, field: 'eventZxid' }
     this.#transcript.add(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
-    this.#events.push(message)
+    this.#messages.push(message)
     this.#eventCount++
     this.#onEvent?.()
   }

@@ -37,8 +37,7 @@ export class Scenario {
 
   /** Opens a connection that sends nothing by itself. Connections are called a, b, c … in the order of the calls. */
   async dial(at: Place = 'leader'): Promise<Connection> {
-    // When the connections of a scenario that hung are ended, its code goes on.
-    if (this.#isOver) throw new Error('the scenario is over')
+    this.#mustGoOn()
     const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript, this.stage.runtime)
     this.#connections.push(connection)
@@ -85,8 +84,9 @@ export class Scenario {
   }
 
   /** Waits for `time` ms, for actions of servers whose time they choose. */
-  sleep(time: number): Promise<void> {
-    return new Promise((resolve) => this.stage.runtime.setTimer(time, resolve))
+  async sleep(time: number): Promise<void> {
+    this.#mustGoOn()
+    await new Promise<void>((resolve) => this.stage.runtime.setTimer(time, resolve))
   }
 
   /** Adds a line that does not come from a connection. */
@@ -109,6 +109,11 @@ export class Scenario {
   /** All sessions that were opened, including those that have ended. */
   get sessions(): readonly Credentials[] {
     return this.#sessions
+  }
+
+  /** When the connections of a scenario that hung are ended, its code goes on: this stops it. */
+  #mustGoOn(): void {
+    if (this.#isOver) throw new Error('the scenario is over')
   }
 
   /** Waits until the servers of all sessions have applied the same transactions, and until all data was received. */

@@ -53,6 +53,9 @@ type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
  */
 const XIDS_OF_A_CONNECTION = 1_000
 
+/** An opcode that no operation has: a connection does not read the body of such a reply. */
+const NO_OPERATION = 0x7fff_ffff
+
 const utf8 = new TextEncoder()
 
 export class Session implements Credentials {
@@ -114,6 +117,20 @@ export class Session implements Credentials {
     const message: RequestMessage = { type: 'request', op: undefined, opCode, xid, request: undefined, rest: body }
     const asked = [`opcode ${opCode} with ${body.length} bytes`]
     return this.#noteZxid(await this.connection.call(message, asked))
+  }
+
+  /** Sends a request, and returns the reply with its whole body in `rest`, whether or not it can be read. */
+  async callUnread<Name extends OperationName>(op: Name, request: BodyOf<Name>): Promise<Reply> {
+    const message = {
+      type: 'request',
+      op,
+      opCode: operations[op].opCode,
+      xid: this.#nextXid++,
+      request: this.#below(request),
+    }
+    this.connection.write(encodeMessage(message as RequestMessage))
+    const unread = { xid: message.xid, opCode: NO_OPERATION }
+    return this.#noteZxid(await this.connection.expect(unread, [op, { value: request }]))
   }
 
   create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
