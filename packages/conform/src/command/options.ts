@@ -12,6 +12,8 @@ export interface Options {
   readonly as: string | undefined
   readonly superUser: string | undefined
   readonly isHostile: boolean
+  /** Whether the servers have a read-only mode. */
+  readonly hasReadOnlyMode: boolean
   readonly commands: Readonly<Partial<Record<Fault, string>>>
   /** In ms. */
   readonly timeout: number
@@ -34,6 +36,7 @@ const known = {
   as: text,
   super: text,
   hostile: flag,
+  'read-only': flag,
   timeout: text,
   'no-color': flag,
   help: { ...flag, short: 'h' },
@@ -66,6 +69,7 @@ export function parseOptions(args: readonly string[]): Options {
     as: releaseOf(value('as')),
     superUser: superUserOf(value('super')),
     isHostile: values['hostile'] === true,
+    hasReadOnlyMode: values['read-only'] === true,
     commands,
     timeout: timeoutOf(value('timeout')),
     files: among(fileOptions),

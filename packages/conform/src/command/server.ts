@@ -151,12 +151,13 @@ async function readBaseline({ files }: Options): Promise<Baseline | undefined> {
   }
 }
 
-function givenBy({ isHostile, commands, superUser }: Options, servers: number): ReadonlySet<Need> {
+function givenBy({ isHostile, hasReadOnlyMode, commands, superUser }: Options, servers: number): ReadonlySet<Need> {
   const given = new Set<Need>()
   if (servers >= 3) given.add('ensemble')
   if (commands.kill !== undefined && commands.pause !== undefined) given.add('control')
   if (superUser !== undefined) given.add('superuser')
   if (isHostile) given.add('hostile')
+  if (hasReadOnlyMode) given.add('read-only')
   return given
 }
 

@@ -16,6 +16,7 @@ What is played:
   --as RELEASE         compare with 3.5, 3.6, 3.7, 3.8 or 3.9 (default: the one the server resembles most)
   --super USER:PASS    a superuser, for clauses that need one
   --hostile            also send frames that may stop the server or make it unusable
+  --read-only          the servers have readonlymode.enabled and localSessionsEnabled: judge their read-only mode
   --kill 'COMMAND {n}' --start 'COMMAND {n}' --pause 'COMMAND {n}' --resume 'COMMAND {n}'
                        how to stop, start, freeze and thaw server n; enables failover
   --timeout SECONDS    the longest time for a check (default: 30)

@@ -124,4 +124,5 @@ const ENABLED_BY = {
   control: 'needs servers that can be stopped: --kill and --start, --pause and --resume',
   superuser: 'needs --super USER:PASSWORD',
   hostile: 'may stop the server: needs --hostile',
+  'read-only': 'needs servers with readonlymode.enabled and localSessionsEnabled: --read-only',
 } as const

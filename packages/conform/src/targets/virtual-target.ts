@@ -11,6 +11,8 @@ export interface VirtualTargetOptions {
   readonly members?: number | undefined
   /** Makes the world. @default a `VirtualWorld` */
   readonly newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
+  /** Whether members without a leader serve reads. @default false */
+  readonly readOnlyMode?: boolean | undefined
   /** May change each ensemble before its use. @default nothing */
   readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
 }
@@ -24,13 +26,14 @@ export class VirtualTarget implements Target {
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
-    const { release = '3.8', members = 3, newWorld = usualWorld, prepare } = this.#options
+    const { release = '3.8', members = 3, readOnlyMode = false, newWorld = usualWorld, prepare } = this.#options
     const { superUser: _, ...options } = settings
     const version = release.split('.', 2).join('.') as ServerVersion
     const world = newWorld({
       ...options,
       members,
       version,
+      readOnlyMode,
       enforceQuota: options.enforceQuota && version !== '3.5' && version !== '3.6',
     })
     prepare?.(world.ensemble)
