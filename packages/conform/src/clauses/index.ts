@@ -1,5 +1,12 @@
 import type { Chapter } from './clause.ts'
+import { framesNobodySends } from './frames-nobody-sends.ts'
+import { framing } from './framing.ts'
+import { handshake } from './handshake.ts'
+import { order } from './order.ts'
+import { readOnly } from './read-only.ts'
+import { sessions } from './sessions.ts'
 import { watches } from './watches.ts'
+import { words } from './words.ts'
 
 export {
   type Chapter,
@@ -15,4 +22,13 @@ export {
 export { Trial } from './trial.ts'
 
 /** All chapters, in the order of the pages. */
-export const chapters: readonly Chapter[] = [watches]
+export const chapters: readonly Chapter[] = [
+  framing,
+  handshake,
+  sessions,
+  order,
+  watches,
+  readOnly,
+  framesNobodySends,
+  words,
+]
