@@ -1,5 +1,5 @@
-import { concat, CreateMode, encode, JUTE_MAXBUFFER, OpCode, ustring, Xid } from '@zk/wire'
-import { int32, utf8 } from '../play/index.ts'
+import { type ACL, concat, CreateMode, encode, JUTE_MAXBUFFER, OpCode, Perms, ustring, Xid } from '@zk/wire'
+import { int32, open, type Reply, type Session, utf8 } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 import { connectFrame, frame, requestFrame } from './frames.ts'
 
@@ -304,20 +304,24 @@ export const framesNobodySends: Chapter = {
     },
     {
       number: 19,
+      level: 'MAY',
       profile: 'full',
-      needs: ['hostile'],
-      text: '`deleteContainer` is for the leader alone. From a client it fails with `BadArguments`, and deletes nothing. Like any write that cannot be read, it may stop an ensemble from 3.9.0 on.',
-      source:
-        'PrepRequestProcessor.pRequest2Txn (deleteContainer), which takes the bytes of the whole request for a path',
+      text: '`deleteContainer`, which the leader makes for itself, is an ordinary request: its record is a path, and it deletes an empty container or a node with a TTL.',
+      source: 'PrepRequestProcessor.pRequest (deleteContainer), DeleteContainerRequest (ZOOKEEPER-4575)',
       check: {
         play: async (t) => {
-          const a = await t.open({ pings: false })
-          await a.create('/n')
-          const reply = a.callRaw(OpCode.deleteContainer, utf8(a.pathBelow('/n')))
-          t.see((await t.within(reply)) ? t.error(await reply) : 'no answer')
-          t.see(t.error(await a.exists('/n')))
+          const a = await t.open()
+          await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
+          t.see(t.error(await deleteContainer(a, '/c')), t.error(await a.exists('/c')))
         },
-        expect: ['BadArguments', 'Ok'],
+        expect: ['Ok NoNode'],
+        differs: [
+          {
+            before: '3.9',
+            what: 'It always fails with `BadArguments`, because the bytes of the whole request are taken for the path.',
+            expect: ['BadArguments Ok'],
+          },
+        ],
       },
     },
     {
@@ -360,5 +364,53 @@ export const framesNobodySends: Chapter = {
         expect: ['Ok closed', 'Ok closed', 'Ok closed'],
       },
     },
+    {
+      number: 22,
+      level: 'MAY',
+      profile: 'full',
+      text: '`deleteContainer` is executed even if the session has no permission to delete the node.',
+      source: 'PrepRequestProcessor.pRequest2Txn (deleteContainer), which calls no checkACL',
+      since: '3.9',
+      follows: ['frames-nobody-sends/19'],
+      check: {
+        play: async (t) => {
+          const a = await t.open()
+          await a.create('/p', { acl: [{ ...anyone, perms: Perms.ALL & ~Perms.DELETE }] })
+          await a.create('/p/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
+          t.see(t.error(await a.delete('/p/c')), t.error(await deleteContainer(a, '/p/c')))
+          await a.setACL('/p', open)
+        },
+        expect: ['NoAuth Ok'],
+      },
+    },
+    {
+      number: 23,
+      level: 'SHOULD',
+      profile: 'full',
+      needs: ['hostile'],
+      text: 'The failure of a write whose record ends too early is no transaction. (This may stop an ensemble: see above.)',
+      source: 'PrepRequestProcessor.pRequest, which sets the header after it has read the record (ZOOKEEPER-4575)',
+      follows: ['frames-nobody-sends/15'],
+      check: {
+        play: async (t) => {
+          const a = await t.open({ pings: false })
+          const before = (await a.create('/n'))?.zxid ?? 0n
+          const reply = a.callRaw(OpCode.create, Uint8Array.of(0, 0))
+          if (!(await t.within(reply))) return t.see('no answer')
+          const after = (await reply)?.zxid ?? 0n
+          t.see(after > before ? 'a transaction' : 'no transaction')
+        },
+        expect: ['no transaction'],
+        differs: [
+          { before: '3.9', what: 'It is one, without effect, like other writes that fail.', expect: ['a transaction'] },
+        ],
+      },
+    },
   ],
+}
+
+const [anyone] = open as readonly [ACL]
+
+function deleteContainer(session: Session, path: string): Promise<Reply> {
+  return session.callRaw(OpCode.deleteContainer, encode(ustring, session.pathBelow(path)))
 }
