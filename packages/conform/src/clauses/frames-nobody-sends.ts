@@ -35,8 +35,9 @@ export const framesNobodySends: Chapter = {
     {
       number: 2,
       profile: 'full',
-      text: 'The length alone decides: the server closes the connection without waiting for the bytes of a frame that is too long, before the handshake and after it.',
+      text: 'The server closes the connection as soon as it has read a length that is too long, and does not wait for the bytes. This is so before the handshake and after it.',
       source: 'NIOServerCnxn.readLength, NettyServerCnxn.receiveMessage',
+      follows: ['framing/7'],
       check: {
         play: async (t) => {
           for (const length of [JUTE_MAXBUFFER + 1, 2 ** 31 - 1]) {
@@ -53,7 +54,7 @@ export const framesNobodySends: Chapter = {
     {
       number: 3,
       profile: 'full',
-      text: 'So does a negative length.',
+      text: 'A negative length closes the connection.',
       source: 'NIOServerCnxn.readLength, NettyServerCnxn.receiveMessage',
       check: {
         play: async (t) => {
@@ -168,7 +169,7 @@ export const framesNobodySends: Chapter = {
     {
       number: 10,
       profile: 'full',
-      text: 'After that reply the server closes the connection.',
+      text: 'After the reply to an unknown opcode the server closes the connection.',
       source: 'UnimplementedRequestProcessor (sendCloseSession)',
       check: {
         play: async (t) => {
@@ -182,7 +183,7 @@ export const framesNobodySends: Chapter = {
     {
       number: 11,
       profile: 'full',
-      text: 'The session goes on.',
+      text: 'The session of a client that has sent an unknown opcode goes on.',
       source: 'UnimplementedRequestProcessor, which closes the connection only',
       follows: ['sessions/1', 'frames-nobody-sends/10'],
       check: {
@@ -230,7 +231,7 @@ export const framesNobodySends: Chapter = {
     {
       number: 14,
       profile: 'full',
-      text: 'So does a read with an impossible length in its record: one beyond the end of the frame, one beyond `jute.maxbuffer`, or a negative one but -1.',
+      text: 'A read with an impossible length in its record fails with `MarshallingError`: a length beyond the end of the frame, or beyond `jute.maxbuffer`, or below -1.',
       source: 'BinaryInputArchive.checkLength, readString',
       follows: ['frames-nobody-sends/13'],
       check: {
@@ -269,22 +270,6 @@ export const framesNobodySends: Chapter = {
     },
     {
       number: 17,
-      profile: 'full',
-      text: 'An `auth` whose record ends too early closes the connection without an answer.',
-      source: 'ZooKeeperServer.processPacket',
-      check: {
-        play: async (t) => {
-          for (const body of [new Uint8Array(), int32(0), concat([int32(0), int32(-2)])]) {
-            const a = await t.open({ pings: false })
-            const reply = a.callRaw(OpCode.auth, body, { xid: Xid.auth })
-            t.see((await t.within(reply)) ? t.error(await reply) : 'no answer', await t.fate(a.connection))
-          }
-        },
-        expect: ['closed closed', 'closed closed', 'closed closed'],
-      },
-    },
-    {
-      number: 18,
       level: 'SHOULD',
       profile: 'full',
       text: 'Bytes in a text that are not UTF-8 become U+FFFD, which no path may contain. So a `create` of such a path fails with `BadArguments`.',
@@ -303,29 +288,7 @@ export const framesNobodySends: Chapter = {
       },
     },
     {
-      number: 19,
-      level: 'MAY',
-      profile: 'full',
-      text: '`deleteContainer`, which the leader makes for itself, is an ordinary request: its record is a path, and it deletes an empty container or a node with a TTL.',
-      source: 'PrepRequestProcessor.pRequest (deleteContainer), DeleteContainerRequest (ZOOKEEPER-4575)',
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
-          t.see(t.error(await deleteContainer(a, '/c')), t.error(await a.exists('/c')))
-        },
-        expect: ['Ok NoNode'],
-        differs: [
-          {
-            before: '3.9',
-            what: 'It always fails with `BadArguments`, because the bytes of the whole request are taken for the path.',
-            expect: ['BadArguments Ok'],
-          },
-        ],
-      },
-    },
-    {
-      number: 20,
+      number: 18,
       level: 'MAY',
       profile: 'full',
       needs: ['hostile'],
@@ -344,12 +307,12 @@ export const framesNobodySends: Chapter = {
       },
     },
     {
-      number: 21,
+      number: 19,
       level: 'SHOULD',
       profile: 'full',
       text: '`closeSession` may have a body, and any xid.',
       source: 'PrepRequestProcessor.pRequest2Txn (closeSession), which reads nothing',
-      follows: ['sessions/5'],
+      follows: ['sessions/4', 'sessions/5'],
       check: {
         play: async (t) => {
           for (const [body, xid] of [
@@ -365,13 +328,13 @@ export const framesNobodySends: Chapter = {
       },
     },
     {
-      number: 22,
+      number: 20,
       level: 'MAY',
       profile: 'full',
       text: '`deleteContainer` is executed even if the session has no permission to delete the node.',
       source: 'PrepRequestProcessor.pRequest2Txn (deleteContainer), which calls no checkACL',
       since: '3.9',
-      follows: ['frames-nobody-sends/19'],
+      follows: ['containers/15'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -384,7 +347,7 @@ export const framesNobodySends: Chapter = {
       },
     },
     {
-      number: 23,
+      number: 21,
       level: 'SHOULD',
       profile: 'full',
       needs: ['hostile'],

@@ -128,7 +128,7 @@ export const framing: Chapter = {
     {
       number: 8,
       profile: 'full',
-      text: 'The session of a connection that was closed for such a frame goes on.',
+      text: 'The session of a connection that was closed for a frame that is too long goes on.',
       source: 'NIOServerCnxn.close, which does not end the session',
       follows: ['framing/7', 'sessions/1'],
       check: {
@@ -233,6 +233,15 @@ export const framing: Chapter = {
         },
         expect: ['16 16 16'],
       },
+    },
+    {
+      number: 15,
+      level: 'MAY',
+      profile: 'extended',
+      text: 'A server may limit the bytes of all large requests that it is working on (`zookeeper.largeRequestThreshold`, `zookeeper.largeRequestMaxBytes`). It closes the connection of a client that sends one more.',
+      source: 'ZooKeeperServer.checkRequestSizeWhenReceivingMessage (ZOOKEEPER-3503)',
+      since: '3.6',
+      check: { unchecked: 'It needs a server with these settings, which are off by default.' },
     },
   ],
 }

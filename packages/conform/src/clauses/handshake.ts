@@ -117,7 +117,7 @@ export const handshake: Chapter = {
     {
       number: 8,
       profile: 'full',
-      text: 'A client before 3.4 leaves that byte out. It is served, and its answer has 36 bytes.',
+      text: 'A client before 3.4 leaves the byte `readOnly` out. It is served, and its answer has 36 bytes.',
       source: 'ServerCnxn.isOldClient, ProtocolManager.deserializeConnectRequest',
       check: {
         play: async (t) => {
@@ -205,7 +205,7 @@ export const handshake: Chapter = {
       profile: 'full',
       text: 'The answer of a refusal has the same form as any other. Its password is 16 bytes of 0.',
       source: 'ZooKeeperServer.finishSessionInit',
-      follows: ['handshake/14'],
+      follows: ['handshake/14', 'handshake/7'],
       check: {
         play: async (t) => {
           const a = await t.open({ session: UNKNOWN_SESSION })
@@ -231,7 +231,7 @@ export const handshake: Chapter = {
     },
     {
       number: 17,
-      text: 'A session with another password is refused in the same way.',
+      text: 'A session id with a wrong password is refused like an unknown session id.',
       source: 'ZooKeeperServer.reopenSession, checkPasswd',
       check: {
         play: async (t) => {
@@ -245,8 +245,9 @@ export const handshake: Chapter = {
     },
     {
       number: 18,
-      text: 'The whole password must be right: a part of it, or more bytes than it has, or none, are refused.',
+      text: 'The whole password must be right. A part of it, the password with more bytes after it, an empty one and null are refused.',
       source: 'ZooKeeperServer.checkPasswd, which compares by Arrays.equals',
+      follows: ['handshake/17'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -261,7 +262,7 @@ export const handshake: Chapter = {
       number: 19,
       text: 'A wrong password does not end the session, which can still be resumed with the right one.',
       source: 'ZooKeeperServer.reopenSession',
-      follows: ['handshake/17', 'sessions/1', 'sessions/2'],
+      follows: ['handshake/17', 'sessions/1', 'ephemeral/4'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -277,7 +278,7 @@ export const handshake: Chapter = {
       number: 20,
       level: 'MAY',
       profile: 'full',
-      text: 'The connection that the session has to this server is closed even so, because that is done before the password is examined.',
+      text: 'A handshake with a wrong password closes the connection that the session has to this server, because the server does so before it examines the password.',
       source: 'ZooKeeperServer.processConnectRequest, ServerCnxnFactory.closeSession',
       follows: ['handshake/17'],
       check: {
@@ -304,6 +305,7 @@ export const handshake: Chapter = {
       number: 22,
       text: 'A client that has seen the last transaction of the server, and none after it, is served.',
       source: 'ZooKeeperServer.processConnectRequest',
+      follows: ['order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -372,9 +374,9 @@ export const handshake: Chapter = {
       number: 26,
       level: 'SHOULD',
       profile: 'full',
-      text: 'To resume a session is no transaction.',
+      text: 'Resuming a session is not a transaction: it uses up no zxid.',
       source: 'ZooKeeperServer.revalidateSession',
-      follows: ['sessions/1'],
+      follows: ['sessions/1', 'handshake/25'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -418,6 +420,23 @@ export const handshake: Chapter = {
     },
     {
       number: 29,
+      level: 'MAY',
+      profile: 'full',
+      needs: ['ensemble'],
+      text: 'The highest byte of a session id is the number (`myid`) of the server that has opened the session.',
+      source: 'SessionTrackerImpl.initializeNextSessionId',
+      check: {
+        play: async (t) => {
+          const places = ['leader', 'follower', 'other follower'] as const
+          const bytes = new Set<bigint>()
+          for (const at of places) bytes.add(BigInt.asUintN(64, (await t.open({ at })).sessionId) >> 56n)
+          t.see(`${bytes.size} numbers of servers`)
+        },
+        expect: ['3 numbers of servers'],
+      },
+    },
+    {
+      number: 30,
       level: 'MAY',
       profile: 'full',
       text: 'A server may limit the number of connections of one address (`maxClientCnxns`, by default 60). It closes further ones at once.',

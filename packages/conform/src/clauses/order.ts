@@ -9,7 +9,7 @@ export const order: Chapter = {
     'A client numbers its requests by xids. All changes, of all clients, are transactions in one order, and are numbered by ' +
     'zxids: the upper 32 bits count the leaders, and the lower 32 bits the transactions of one leader. Each reply has the xid of ' +
     'its request, and the zxid of the last transaction that the server has applied. Replies and events come over one connection, ' +
-    'and their order on it is the order in which things happened.',
+    'and their order on it is the order in which things happened. (The chapter on watches has the clauses about events.)',
   clauses: [
     {
       number: 1,
@@ -79,22 +79,6 @@ export const order: Chapter = {
     },
     {
       number: 5,
-      level: 'SHOULD',
-      profile: 'full',
-      text: '`auth` is answered under the xid of the request, -4 by convention, with the zxid 0.',
-      source: 'ZooKeeperServer.processPacket',
-      check: {
-        play: async (t) => {
-          const a = await t.open({ pings: false })
-          await a.auth('digest', 'conform:secret')
-          const { xid, zxid, err } = a.connection.headers[0] ?? {}
-          t.see(`xid ${xid} zxid ${zxid} err ${err}`)
-        },
-        expect: ['xid -4 zxid 0 err 0'],
-      },
-    },
-    {
-      number: 6,
       level: 'MAY',
       profile: 'full',
       text: '`auth` is answered at once, even before earlier writes whose replies are still due.',
@@ -102,7 +86,7 @@ export const order: Chapter = {
       check: { unchecked: 'Which of the two is first depends on how long the write takes.' },
     },
     {
-      number: 7,
+      number: 6,
       text: 'Requests may be sent without waiting for replies. They are executed one after the other: each sees what the earlier ones have done.',
       source: 'PrepRequestProcessor.outstandingChanges, CommitProcessor',
       check: {
@@ -122,7 +106,7 @@ export const order: Chapter = {
       },
     },
     {
-      number: 8,
+      number: 7,
       text: 'A read sees the writes that were sent before it on the same connection, even if they are not answered yet.',
       source: 'CommitProcessor.run, which holds reads back until the writes before them are committed',
       check: {
@@ -135,7 +119,7 @@ export const order: Chapter = {
       },
     },
     {
-      number: 9,
+      number: 8,
       text: 'A request that fails does not keep later requests of the same connection from being executed.',
       source: 'PrepRequestProcessor.pRequest, rollbackPendingChanges',
       check: {
@@ -148,7 +132,7 @@ export const order: Chapter = {
       },
     },
     {
-      number: 10,
+      number: 9,
       profile: 'full',
       text: 'However many requests a client has sent without waiting, all are answered. A server that has too many stops reading for a while.',
       source: 'ServerCnxn.incrOutstandingAndCheckThrottle, zookeeper.globalOutstandingLimit (1,000)',
@@ -168,7 +152,7 @@ export const order: Chapter = {
       },
     },
     {
-      number: 11,
+      number: 10,
       profile: 'full',
       text: 'A ping keeps its place, too: it is answered after the writes that were sent before it.',
       source: 'CommitProcessor',
@@ -182,9 +166,10 @@ export const order: Chapter = {
       },
     },
     {
-      number: 12,
+      number: 11,
       text: 'The reply to a write has the zxid of its transaction, which the Stat of the node shows, too.',
       source: 'FinalRequestProcessor.processRequest, DataTree.createNode',
+      follows: ['stat/1', 'stat/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -198,9 +183,10 @@ export const order: Chapter = {
       },
     },
     {
-      number: 13,
+      number: 12,
       text: 'The transactions of all sessions are in one order: a later one has a higher zxid.',
       source: 'ZooKeeperServer.getNextZxid, Leader.propose',
+      follows: ['order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -214,9 +200,10 @@ export const order: Chapter = {
       },
     },
     {
-      number: 14,
+      number: 13,
       text: 'The reply to a read has the zxid of the last transaction that the server has applied.',
       source: 'FinalRequestProcessor.processRequest (getDataTreeLastProcessedZxid)',
+      follows: ['order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -228,11 +215,11 @@ export const order: Chapter = {
       },
     },
     {
-      number: 15,
+      number: 14,
       profile: 'full',
-      text: 'So has the reply to a ping.',
+      text: 'The reply to a ping, too, has the zxid of the last transaction that the server has applied.',
       source: 'FinalRequestProcessor.processRequest (ping)',
-      follows: ['order/3'],
+      follows: ['order/3', 'order/11'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -244,9 +231,9 @@ export const order: Chapter = {
       },
     },
     {
-      number: 16,
+      number: 15,
       profile: 'full',
-      text: 'Reads are no transactions: they use up no zxid.',
+      text: 'A read is not a transaction: it uses up no zxid.',
       source: 'FinalRequestProcessor.processRequest',
       check: {
         play: async (t) => {
@@ -262,11 +249,12 @@ export const order: Chapter = {
       },
     },
     {
-      number: 17,
+      number: 16,
       level: 'SHOULD',
       profile: 'full',
       text: 'A write that fails is a transaction nevertheless, without effect: its reply has a zxid of its own.',
       source: 'PrepRequestProcessor.pRequest (OpCode.error), ErrorTxn',
+      follows: ['order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -278,9 +266,10 @@ export const order: Chapter = {
       },
     },
     {
-      number: 18,
+      number: 17,
       text: 'The zxids of the replies on a connection never fall.',
       source: 'DataTree.lastProcessedZxid',
+      follows: ['order/13', 'order/14', 'order/11'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -303,42 +292,7 @@ export const order: Chapter = {
       },
     },
     {
-      number: 19,
-      text: 'The event that a write of the client itself causes comes before the reply to that write.',
-      source: 'DataTree.processTxn triggers watches, before FinalRequestProcessor sends the reply',
-      check: {
-        play: async (t) => {
-          const a = await t.open({ pings: false })
-          await a.create('/n')
-          await a.getData('/n', true)
-          await a.setData('/n', '1')
-          await a.fence()
-          t.see(xids(a.connection))
-        },
-        expect: ['1 2 -1 3 4'],
-      },
-    },
-    {
-      number: 20,
-      text: 'The event of a change comes before any reply that shows this change or a later one.',
-      source: 'DataTree.processTxn, ServerCnxn.process',
-      check: {
-        play: async (t) => {
-          const a = await t.open({ pings: false })
-          const b = await t.open()
-          await b.create('/n')
-          await a.getData('/n', true)
-          await b.setData('/n', '1')
-          await b.create('/later')
-          t.see(t.error(await a.exists('/later')))
-          await a.fence()
-          t.see(xids(a.connection))
-        },
-        expect: ['Ok', '1 -1 2 3'],
-      },
-    },
-    {
-      number: 21,
+      number: 18,
       text: 'An event has the xid -1 and the error code 0.',
       source: 'NIOServerCnxn.process, ClientCnxn.NOTIFICATION_XID',
       check: {
@@ -354,26 +308,16 @@ export const order: Chapter = {
       },
     },
     {
-      number: 22,
-      profile: 'full',
-      text: 'The zxid in the header of an event is that of the transaction that caused it.',
-      source: 'WatchedEvent.getZxid, NIOServerCnxn.process (ZOOKEEPER-4655)',
-      follows: ['order/21'],
-      check: {
-        play: async (t) => {
-          const a = await t.open({ pings: false })
-          await a.exists('/n', true)
-          const created = await a.create('/n')
-          await a.fence()
-          const zxid = a.connection.headers.find(({ xid }) => xid === Xid.notification)?.zxid
-          t.see(zxid === created?.zxid ? 'that of the write' : String(zxid))
-        },
-        expect: ['that of the write'],
-        differs: [{ before: '3.9', what: 'It is -1.', expect: ['-1'] }],
-      },
+      number: 19,
+      level: 'MAY',
+      profile: 'extended',
+      text: 'A server that limits its requests (`zookeeper.request_throttle_max_requests`) may answer one that has waited for too long with `ThrottledOp`, without executing it. The client may send it again.',
+      source: 'RequestThrottler, FinalRequestProcessor (ZOOKEEPER-3683)',
+      since: '3.7',
+      check: { unchecked: 'It needs a server with these settings, and so many requests that it is slow.' },
     },
     {
-      number: 23,
+      number: 20,
       level: 'MAY',
       profile: 'full',
       text: 'A read at a server that is not the leader may show an older state than a write that was already answered to another client. `sync` before the read prevents that.',
@@ -381,7 +325,7 @@ export const order: Chapter = {
       check: { unchecked: 'It needs a server that is behind the leader. See the clauses of `sync`.' },
     },
     {
-      number: 24,
+      number: 21,
       profile: 'full',
       needs: ['ensemble', 'control'],
       text: 'With each leader the upper 32 bits of the zxid grow, and the lower 32 begin again.',

@@ -20,7 +20,7 @@ export const readOnly: Chapter = {
       number: 1,
       profile,
       needs,
-      text: 'A client whose handshake does not say `readOnly` true is not answered: the server closes the connection.',
+      text: 'A server in read-only mode does not answer a client whose handshake does not say `readOnly` true: it closes the connection.',
       source: 'ZooKeeperServer.processConnectRequest (ServerCnxn.DisconnectReason.NOT_READ_ONLY_CLIENT), ZOOKEEPER-784',
       check: {
         play: async (t) => {
@@ -35,8 +35,9 @@ export const readOnly: Chapter = {
       number: 2,
       profile,
       needs,
-      text: 'A client whose handshake says `readOnly` true gets a session, and is told so: in the answer `readOnly` is true. From 3.7 on this requires `localSessionsEnabled`.',
+      text: 'A server in read-only mode gives a session to a client whose handshake says `readOnly` true, and its answer says the same. From 3.7 on this requires `localSessionsEnabled`.',
       source: 'ZooKeeperServer.finishSessionInit; ReadOnlyZooKeeperServer.setLocalSessionFlag',
+      follows: ['handshake/7'],
       check: {
         play: async (t) => {
           await loseLeader(t)
@@ -49,7 +50,7 @@ export const readOnly: Chapter = {
     {
       number: 3,
       profile,
-      text: 'Without `localSessionsEnabled` a server from 3.7 on answers a handshake for a new session with a reply header: xid 0, and the error `NotReadOnly`. Read as the answer to a handshake, this is one without a password.',
+      text: 'Without `localSessionsEnabled` a server from 3.7 on answers a handshake for a new session with a reply header: xid 0, and the error `NotReadOnly`. A client that reads this as the answer to its handshake finds garbage.',
       source: 'ReadOnlyRequestProcessor.run (createSession)',
       since: '3.7',
       check: { unchecked: 'It needs servers with `readonlymode.enabled` and without `localSessionsEnabled`.' },
@@ -58,7 +59,7 @@ export const readOnly: Chapter = {
       number: 4,
       profile,
       needs,
-      text: 'Reads are answered.',
+      text: 'A server in read-only mode answers reads.',
       source: 'ReadOnlyRequestProcessor.run',
       follows: ['read-only/2'],
       check: {
@@ -73,7 +74,7 @@ export const readOnly: Chapter = {
       number: 5,
       profile,
       needs,
-      text: 'Every write fails with `NotReadOnly`, also one that would fail for another reason.',
+      text: 'In read-only mode every write fails with `NotReadOnly`, even if it would fail for another reason, too.',
       source: 'ReadOnlyRequestProcessor.run',
       follows: ['read-only/2'],
       check: {
@@ -94,7 +95,7 @@ export const readOnly: Chapter = {
       number: 6,
       profile,
       needs,
-      text: 'A `multi` fails as a whole, with `NotReadOnly` in its header, even if it only checks versions.',
+      text: 'In read-only mode a `multi` fails as a whole, with `NotReadOnly` in its header, even if it only checks versions.',
       source: 'ReadOnlyRequestProcessor.run',
       follows: ['read-only/2'],
       check: {
@@ -109,7 +110,7 @@ export const readOnly: Chapter = {
       number: 7,
       profile,
       needs,
-      text: '`sync` fails with `NotReadOnly`, because there is no leader.',
+      text: 'In read-only mode `sync` fails with `NotReadOnly`, because there is no leader.',
       source: 'ReadOnlyRequestProcessor.run',
       follows: ['read-only/2'],
       check: {
@@ -124,7 +125,7 @@ export const readOnly: Chapter = {
       number: 8,
       profile,
       needs,
-      text: 'After such an error the connection stays open.',
+      text: 'After the error `NotReadOnly` the connection stays open.',
       source: 'ReadOnlyRequestProcessor.run',
       follows: ['read-only/2', 'read-only/5'],
       check: {
@@ -159,9 +160,9 @@ export const readOnly: Chapter = {
       number: 10,
       profile,
       needs,
-      text: '`closeSession` is answered, and the server closes the connection.',
+      text: 'In read-only mode `closeSession` is answered, and then the server closes the connection.',
       source: 'ReadOnlyZooKeeperServer.setLocalSessionFlag, FinalRequestProcessor',
-      follows: ['read-only/2'],
+      follows: ['read-only/2', 'sessions/5'],
       check: {
         play: async (t) => {
           const a = await readOnlySession(t)

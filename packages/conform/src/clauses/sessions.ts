@@ -18,12 +18,12 @@ export const sessions: Chapter = {
   title: 'Sessions',
   introduction:
     'A session is known to all servers, and outlives its connection: the client resumes it at the same server or at another one. ' +
-    'It ends when the client closes it, or when it expires, because no request has come for longer than its timeout. Then its ' +
-    'ephemeral nodes are deleted. It is the leader that decides whether a session has expired.',
+    'It ends when the client closes it, or when it expires, because no request has come for longer than its timeout. ' +
+    'Then its ephemeral nodes are deleted. It is the leader that decides whether a session has expired.',
   clauses: [
     {
       number: 1,
-      text: 'A session is resumed with its id and its password. The answer has the same id.',
+      text: 'A session outlives its connection. It is resumed with its id and its password, and the answer has the same id.',
       source: 'ZooKeeperServer.reopenSession, finishSessionInit',
       check: {
         play: async (t) => {
@@ -36,21 +36,6 @@ export const sessions: Chapter = {
     },
     {
       number: 2,
-      text: 'When a connection ends, its session and the ephemeral nodes of that session stay.',
-      source: 'NIOServerCnxn.close, which does not end the session',
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          const b = await t.open()
-          await a.create('/e', { flags: EPHEMERAL })
-          await a.drop()
-          t.see(t.error(await b.exists('/e')))
-        },
-        expect: ['Ok'],
-      },
-    },
-    {
-      number: 3,
       text: 'A session has one connection at a server: when it is resumed there, the server closes the older connection.',
       source: 'ZooKeeperServer.processConnectRequest, ServerCnxnFactory.closeSession',
       follows: ['sessions/1'],
@@ -64,7 +49,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 4,
+      number: 3,
       text: 'The timeout of a session that is resumed is that of the new handshake, within the limits of the server.',
       source: 'ZooKeeperServer.processConnectRequest',
       follows: ['sessions/1', 'handshake/10'],
@@ -77,7 +62,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 5,
+      number: 4,
       text: '`closeSession` is answered.',
       source: 'PrepRequestProcessor.pRequest2Txn, FinalRequestProcessor (closeSession)',
       check: {
@@ -89,7 +74,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 6,
+      number: 5,
       text: 'After the reply to `closeSession` the server closes the connection.',
       source: 'FinalRequestProcessor.processRequest, ServerCnxn.sendCloseSession',
       check: {
@@ -102,7 +87,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 7,
+      number: 6,
       text: 'A session that was closed cannot be resumed.',
       source: 'SessionTrackerImpl.removeSession, touchSession',
       check: {
@@ -115,64 +100,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 8,
-      text: 'When a session is closed, its ephemeral nodes are deleted before the reply. Its other nodes stay.',
-      source: 'DataTree.killSession',
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          const b = await t.open()
-          await a.create('/e', { flags: EPHEMERAL })
-          await a.create('/p')
-          await a.call('closeSession', undefined)
-          t.see(t.children(await b.getChildren('/')))
-        },
-        expect: ['[p]'],
-      },
-    },
-    {
-      number: 9,
-      profile: 'full',
-      text: 'The end of a session and the deletion of all its ephemeral nodes are one transaction.',
-      source: 'PrepRequestProcessor.pRequest2Txn (closeSession), DataTree.killSession',
-      follows: ['sessions/8'],
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          const b = await t.open()
-          for (const path of ['/p', '/q']) {
-            await b.create(path)
-            await a.create(`${path}/e`, { flags: EPHEMERAL })
-          }
-          const closed = await a.call('closeSession', undefined)
-          for (const path of ['/p', '/q']) {
-            const pzxid = t.statOf(await b.exists(path))?.pzxid
-            t.see(pzxid === closed?.zxid ? 'that of the reply' : `${pzxid}, not ${closed?.zxid}`)
-          }
-        },
-        expect: ['that of the reply', 'that of the reply'],
-      },
-    },
-    {
-      number: 10,
-      text: 'The deletion of ephemeral nodes at the end of a session fires watches like any other deletion.',
-      source: 'DataTree.killSession, deleteNode',
-      follows: ['sessions/8'],
-      check: {
-        play: async (t) => {
-          const a = await t.open()
-          const b = await t.open()
-          await a.create('/e', { flags: EPHEMERAL })
-          await b.exists('/e', true)
-          await b.getChildren('/', true)
-          await a.call('closeSession', undefined)
-          for (const event of (await t.events(b)).toSorted()) t.see(event)
-        },
-        expect: ['NodeChildrenChanged /', 'NodeDeleted /e'],
-      },
-    },
-    {
-      number: 11,
+      number: 7,
       profile: 'full',
       text: 'Requests that a client has sent after `closeSession` are not executed.',
       source: 'PrepRequestProcessor, SessionTrackerImpl.setSessionClosing, checkSession',
@@ -193,8 +121,8 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 12,
-      text: 'A session of which nothing is heard expires, and its ephemeral nodes are deleted.',
+      number: 8,
+      text: 'A session of which nothing is heard for longer than its timeout expires, even if its connection is gone. It cannot be resumed any more.',
       source: 'SessionTrackerImpl.run, ZooKeeperServer.expire',
       check: {
         play: async (t) => {
@@ -202,18 +130,19 @@ export const sessions: Chapter = {
           const b = await t.open()
           await a.create('/e', { flags: EPHEMERAL })
           await b.exists('/e', true)
+          await a.drop()
           await t.within(b.connection.heardEvents(1), EXPIRY_PATIENCE)
-          t.see(t.error(await b.exists('/e')))
+          t.see(t.handshake(await t.open({ session: a }), a))
         },
-        expect: ['NoNode'],
+        expect: ['refused'],
       },
     },
     {
-      number: 13,
+      number: 9,
       profile: 'full',
       text: 'A session does not expire before its whole timeout has passed since the last request, even if its connection is gone.',
       source: 'SessionTrackerImpl.touchSession, ExpiryQueue.update',
-      follows: ['sessions/12'],
+      follows: ['sessions/8'],
       check: {
         play: async (t) => {
           const { runtime } = t.scenario.stage
@@ -231,7 +160,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 14,
+      number: 10,
       level: 'SHOULD',
       profile: 'full',
       text: 'The moment at which a session expires is rounded up to a tick, so a session lives longer than its timeout by a tick at most.',
@@ -239,11 +168,11 @@ export const sessions: Chapter = {
       check: { unchecked: 'A server does not tell its clients the tick, and a busy server may be late.' },
     },
     {
-      number: 15,
+      number: 11,
       profile: 'full',
       text: 'When a session expires, the server closes its connection, and sends nothing before.',
       source: 'ZooKeeperServer.close, FinalRequestProcessor.processRequest (closeSession without a connection)',
-      follows: ['sessions/12'],
+      follows: ['sessions/8'],
       check: {
         play: async (t) => {
           const a = await t.open({ timeOut: 1, pings: false })
@@ -253,22 +182,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 16,
-      profile: 'full',
-      text: 'A session that has expired cannot be resumed.',
-      source: 'SessionTrackerImpl.touchSession, ZooKeeperServer.revalidateSession',
-      follows: ['sessions/12', 'sessions/15'],
-      check: {
-        play: async (t) => {
-          const a = await t.open({ timeOut: 1, pings: false })
-          await t.fate(a.connection, EXPIRY_PATIENCE)
-          t.see(t.handshake(await t.open({ session: a }), a))
-        },
-        expect: ['refused'],
-      },
-    },
-    {
-      number: 17,
+      number: 12,
       text: 'Pings keep a session alive.',
       source: 'ZooKeeperServer.submitRequest (from 3.6 on submitRequestNow), touch',
       check: {
@@ -277,7 +191,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 18,
+      number: 13,
       profile: 'full',
       text: 'Every other request keeps a session alive, too, even one that fails.',
       source:
@@ -288,12 +202,12 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 19,
+      number: 14,
       level: 'SHOULD',
       profile: 'full',
       text: '`auth` does not keep a session alive, although it is answered.',
       source: 'ZooKeeperServer.processPacket, which answers it without submitRequest',
-      follows: ['sessions/12'],
+      follows: ['sessions/8'],
       check: {
         play: async (t) =>
           t.see(await keptAlive(t, (session) => session.auth('digest', 'conform:secret'), { timeOut: 1, timeouts: 6 })),
@@ -301,9 +215,9 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 20,
+      number: 15,
       profile: 'full',
-      text: 'To resume a session keeps it alive.',
+      text: 'Resuming a session keeps it alive.',
       source: 'ZooKeeperServer.revalidateSession',
       follows: ['sessions/1'],
       check: {
@@ -322,7 +236,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 21,
+      number: 16,
       needs: ['ensemble'],
       text: 'A session can be resumed at any other server.',
       source: 'Learner.validateSession, LearnerHandler (REVALIDATE)',
@@ -342,13 +256,13 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 22,
+      number: 17,
       level: 'MAY',
       profile: 'full',
       needs: ['ensemble'],
       text: 'When a session has moved to another server, its older connection stays, and reads are still answered there.',
       source: 'FinalRequestProcessor; only the leader knows the owner of a session (SessionTrackerImpl.checkSession)',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const { a } = await moved(t)
@@ -358,12 +272,12 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 23,
+      number: 18,
       profile: 'full',
       needs: ['ensemble'],
       text: 'A write on the older connection of a session that has moved is not executed.',
       source: 'SessionTrackerImpl.checkSession (SessionMovedException), PrepRequestProcessor',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const { a, b } = await moved(t)
@@ -374,13 +288,13 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 24,
+      number: 19,
       profile: 'full',
       needs: ['ensemble'],
-      text: 'Instead of answering such a write, the server closes that connection.',
+      text: 'A write on the older connection of a session that has moved is not answered: the server closes the connection.',
       source:
         'FinalRequestProcessor.processRequest (SessionMovedException), ServerCnxn.sendCloseSession (ZOOKEEPER-710)',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const { a } = await moved(t)
@@ -390,12 +304,12 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 25,
+      number: 20,
       profile: 'full',
       needs: ['ensemble'],
-      text: 'The same is true of a `multi`.',
+      text: 'A `multi` on the older connection of a session that has moved is not answered either: the server closes the connection.',
       source: 'FinalRequestProcessor.processRequest (SessionMovedException)',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const { a } = await moved(t)
@@ -413,13 +327,13 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 26,
+      number: 21,
       level: 'MAY',
       profile: 'full',
       needs: ['ensemble'],
       text: '`closeSession` on the older connection of a session that has moved ends the session.',
       source: 'PrepRequestProcessor.pRequest2Txn (closeSession), which does not check the owner',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const { a, b } = await moved(t)
@@ -429,24 +343,24 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 27,
+      number: 22,
       profile: 'full',
       needs: ['ensemble'],
       text: 'Pings to a follower keep a session alive: the follower tells the leader of which sessions it has heard.',
       source: 'LearnerSessionTracker.touchSession, Learner.ping, LearnerHandler.run',
-      follows: ['sessions/17'],
+      follows: ['sessions/12'],
       check: {
         play: async (t) => t.see(await keptAlive(t, (session) => session.ping(), { at: 'follower' })),
         expect: ['alive'],
       },
     },
     {
-      number: 28,
+      number: 23,
       profile: 'full',
       needs: ['ensemble', 'control'],
       text: 'Sessions and their ephemeral nodes outlive the leader: they can be resumed when another one is elected, which gives each its full timeout.',
       source: 'ZooKeeperServer.startup, SessionTrackerImpl (sessionsWithTimeout)',
-      follows: ['sessions/21'],
+      follows: ['sessions/16'],
       check: {
         play: async (t) => {
           const a = await t.open({ timeOut: 20_000 })
@@ -463,7 +377,7 @@ export const sessions: Chapter = {
       },
     },
     {
-      number: 29,
+      number: 24,
       level: 'SHOULD',
       profile: 'full',
       text: 'A leader that was elected, or a server that has started, counts the timeout with which a session was created, until the client is heard of.',
@@ -471,14 +385,29 @@ export const sessions: Chapter = {
       check: { unchecked: 'It takes an election and the time of two timeouts.' },
     },
     {
-      number: 30,
+      number: 25,
+      profile: 'full',
+      text: 'A session that is resumed with a shorter timeout expires after that one, however long it could have lived before.',
+      source: 'ZooKeeperServer.revalidateSession, ExpiryQueue.update',
+      follows: ['sessions/3', 'sessions/8', 'sessions/11'],
+      check: {
+        play: async (t) => {
+          const a = await t.open({ timeOut: 2 ** 31 - 1, pings: false })
+          const b = await t.open({ session: a, timeOut: 1, pings: false })
+          t.see(await t.fate(b.connection, a.timeOut * 0.6))
+        },
+        expect: ['closed'],
+      },
+    },
+    {
+      number: 26,
       profile: 'extended',
       text: 'A server with `localSessionsEnabled` opens sessions that only it knows. They cannot be resumed at another server.',
       source: 'UpgradeableSessionTracker, LocalSessionTracker (ZOOKEEPER-1147)',
       check: { unchecked: 'It needs servers with this setting, on which other clauses do not hold.' },
     },
     {
-      number: 31,
+      number: 27,
       profile: 'extended',
       text: 'A local session becomes a global one when it creates an ephemeral node, if `localSessionsUpgradingEnabled` is set. Otherwise the `create` fails with `EphemeralOnLocalSession`.',
       source: 'QuorumZooKeeperServer.checkUpgradeSession, PrepRequestProcessor.pRequest2TxnCreate (ZOOKEEPER-1147)',

@@ -149,6 +149,7 @@ export const words: Chapter = {
       profile: 'full',
       text: '`srvr` has a line `Zxid: 0x` and the zxid of the last transaction that the server has applied, in hexadecimal.',
       source: 'StatCommand, ServerStats.toString',
+      follows: ['order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -286,7 +287,7 @@ export const words: Chapter = {
       number: 18,
       profile,
       needs: ['ensemble', 'control'],
-      text: 'Such a member still answers `ruok` with `imok`, and `isro` with `null`.',
+      text: 'A member without a leader still answers `ruok` with `imok`, and `isro` with `null`.',
       source: 'RuokCommand, IsroCommand',
       check: {
         play: async (t) => {
