@@ -1,4 +1,4 @@
-import { OpCode, Xid } from '@zk/wire'
+import { OpCode } from '@zk/wire'
 import type { Connection } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 
