@@ -78,7 +78,9 @@ describe('conform', () => {
     expect((await run('run', ...CLAUSES, server.connectString, ...reports)).code).toBe(0)
     const [first = ''] = readFileSync(file('json'), 'utf8').split('\n')
     expect(JSON.parse(first)).toMatchObject({ type: 'run', schema: 1, at: '2026-01-01T00:00:00.000Z' })
-    expect(readFileSync(file('junit'), 'utf8')).toContain('<testsuite name="watches" tests="2" failures="0" skipped="0">')
+    expect(readFileSync(file('junit'), 'utf8')).toContain(
+      '<testsuite name="watches" tests="2" failures="0" skipped="0">',
+    )
     expect(readFileSync(file('markdown'), 'utf8')).toContain('Every clause that was tried is kept.')
     expect(readFileSync(file('html'), 'utf8')).toContain('<td class="equal">equal</td>')
 
@@ -113,7 +115,7 @@ describe('conform', () => {
 
   test.each([
     [[], 'it needs the address of a server'],
-    [['--prof', 'core'], "there is no option --prof: did you mean --profile?"],
+    [['--prof', 'core'], 'there is no option --prof: did you mean --profile?'],
     [['a:1', '--profile', 'cor'], "there is no profile 'cor'"],
     [['a:1', '--as', '3.4'], '--as 3.4: it is one of 3.5.10'],
     [['a:1', '--super', 'secret'], '--super needs a name and a password'],

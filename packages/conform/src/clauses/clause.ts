@@ -14,9 +14,10 @@ export type Profile = 'core' | 'full' | 'extended'
 /**
  * What playing a clause needs besides one server that answers. ensemble: a leader and two followers. control: servers that
  * can be killed, started, frozen. superuser: its password. hostile: permission to send what may stop a server. sasl: a
- * server that knows SASL, and the name and password of a user. reconfig: servers with `reconfigEnabled`.
+ * server that knows SASL, and the name and password of a user. reconfig: servers with `reconfigEnabled`. read-only: servers
+ * with readonlymode.enabled and localSessionsEnabled.
  */
-export type Need = 'ensemble' | 'control' | 'superuser' | 'hostile' | 'sasl' | 'reconfig'
+export type Need = 'ensemble' | 'control' | 'superuser' | 'hostile' | 'sasl' | 'reconfig' | 'read-only'
 
 export interface Clause {
   /** Unique in its chapter, and never used again: `watches/12` always means the same clause. */

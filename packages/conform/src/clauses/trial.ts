@@ -1,6 +1,7 @@
 // What the check of a clause uses: sessions whose paths are below a node of its own, and the lines of what it has seen.
 import {
   type ACL,
+  concat,
   ErrorCode,
   errorName,
   type EventMessage,
@@ -12,6 +13,7 @@ import {
 } from '@zk/wire'
 import {
   type Connection,
+  type Credentials,
   type OpenOptions,
   type Place,
   type Reply,
@@ -19,6 +21,9 @@ import {
   type Session,
   toHex,
 } from '../play/index.ts'
+
+/** How long a check waits for what a server should do at once, in ms: long enough for a busy machine. */
+const PATIENCE = 5_000
 
 export class Trial {
   readonly scenario: Scenario
@@ -41,6 +46,41 @@ export class Trial {
   /** Waits for `time` ms, for actions of servers whose time they choose. */
   sleep(time: number): Promise<void> {
     return this.scenario.sleep(time)
+  }
+
+  /** Whether the promise is settled within `time` ms. */
+  async within(promise: Promise<unknown>, time = PATIENCE): Promise<boolean> {
+    let cancel = (): void => {}
+    const late = new Promise<boolean>((resolve) => {
+      cancel = this.scenario.stage.runtime.setTimer(time, () => resolve(false))
+    })
+    try {
+      return await Promise.race([promise.then(() => true), late])
+    } finally {
+      cancel()
+    }
+  }
+
+  /** `closed` if the server closes the connection within `time` ms, else `open`. */
+  async fate(connection: Connection, time?: number): Promise<string> {
+    return (await this.within(connection.closed, time)) ? 'closed' : 'open'
+  }
+
+  /** All bytes that the connection has received. */
+  received({ name }: Connection): Uint8Array {
+    const { frames } = this.scenario.transcript
+    const chunks = frames.filter(({ connection, direction }) => connection === name && direction === 'received')
+    return concat(chunks.map(({ bytes }) => bytes))
+  }
+
+  /**
+   * What became of a handshake: `new`, or, for a session that exists, `resumed` or `another session`; `refused` if its answer
+   * says so, and `closed` if there was no answer.
+   */
+  handshake(session: Session, wanted?: Pick<Credentials, 'sessionId'>): string {
+    if (session.timeOut <= 0) return this.received(session.connection).length > 0 ? 'refused' : 'closed'
+    if (wanted === undefined) return 'new'
+    return session.sessionId === wanted.sessionId ? 'resumed' : 'another session'
   }
 
   /** Adds a line to what this trial compares: its parts, with spaces between them. */

@@ -16,6 +16,8 @@ export interface Options {
   readonly isHostile: boolean
   /** Whether the configuration of the ensemble may be changed. */
   readonly mayReconfigure: boolean
+  /** Whether the servers have a read-only mode. */
+  readonly hasReadOnlyMode: boolean
   readonly commands: Readonly<Partial<Record<Fault, string>>>
   /** In ms. */
   readonly timeout: number
@@ -40,6 +42,7 @@ const known = {
   sasl: text,
   hostile: flag,
   reconfig: flag,
+  'read-only': flag,
   timeout: text,
   'no-color': flag,
   help: { ...flag, short: 'h' },
@@ -74,6 +77,7 @@ export function parseOptions(args: readonly string[]): Options {
     saslUser: userOf('sasl', value('sasl')),
     isHostile: values['hostile'] === true,
     mayReconfigure: values['reconfig'] === true,
+    hasReadOnlyMode: values['read-only'] === true,
     commands,
     timeout: timeoutOf(value('timeout')),
     files: among(fileOptions),

@@ -152,7 +152,10 @@ async function readBaseline({ files }: Options): Promise<Baseline | undefined> {
   }
 }
 
-function givenBy({ isHostile, mayReconfigure, commands, superUser, saslUser }: Options, servers: number): ReadonlySet<Need> {
+function givenBy(
+  { isHostile, mayReconfigure, hasReadOnlyMode, commands, superUser, saslUser }: Options,
+  servers: number,
+): ReadonlySet<Need> {
   const given = new Set<Need>()
   if (servers >= 3) given.add('ensemble')
   if (commands.kill !== undefined && commands.pause !== undefined) given.add('control')
@@ -160,6 +163,7 @@ function givenBy({ isHostile, mayReconfigure, commands, superUser, saslUser }: O
   if (saslUser !== undefined) given.add('sasl')
   if (isHostile) given.add('hostile')
   if (mayReconfigure) given.add('reconfig')
+  if (hasReadOnlyMode) given.add('read-only')
   return given
 }
 

@@ -18,6 +18,7 @@ What is played:
   --sasl USER:PASS     a user of SASL DIGEST-MD5, for clauses that need one
   --reconfig           also change the configuration of an ensemble (the servers stay the same)
   --hostile            also send frames that may stop the server or make it unusable
+  --read-only          the servers have readonlymode.enabled and localSessionsEnabled: judge their read-only mode
   --kill 'COMMAND {n}' --start 'COMMAND {n}' --pause 'COMMAND {n}' --resume 'COMMAND {n}'
                        how to stop, start, freeze and thaw server n; enables failover
   --timeout SECONDS    the longest time for a check (default: 30)

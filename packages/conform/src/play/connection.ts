@@ -25,6 +25,14 @@ interface Call {
   readonly settle: (reply: Reply) => void
 }
 
+/** The header of a frame of the server, and the size of the whole frame in bytes, without its length. */
+export interface FrameHeader {
+  readonly xid: number
+  readonly zxid: bigint
+  readonly err: number
+  readonly size: number
+}
+
 interface ConnectionOptions {
   readonly target: DialTarget
   readonly name: string
@@ -42,6 +50,8 @@ export class Connection {
   #isFirst = true
   #handshake: ((message: ConnectedMessage | undefined) => void) | undefined
   #messages: (EventMessage | ReplyMessage)[] = []
+  /** The headers of all frames after the handshake, in the order in which they came. */
+  readonly headers: FrameHeader[] = []
   #eventCount = 0
   #onEvent: (() => void) | undefined
   /** Resolves when nothing more can be received. */
@@ -171,6 +181,7 @@ export class Connection {
     let call: Call | undefined
     const isFirst = this.#isFirst
     this.#isFirst = false
+    if (!isFirst && frame.byteLength >= HEADER_SIZE) this.headers.push(headerOf(frame))
     try {
       call = isFirst ? undefined : this.#takeEstablished(frame)
       if (call !== undefined) return this.#established(call, frame)
@@ -248,6 +259,14 @@ export class Connection {
     const index = this.#calls.findIndex((call) => call.xid === xid)
     return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
   }
+}
+
+/** In bytes: an int, a long and an int. */
+const HEADER_SIZE = 16
+
+function headerOf(frame: Uint8Array): FrameHeader {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
+  return { xid: view.getInt32(0), zxid: view.getBigInt64(4), err: view.getInt32(12), size: frame.byteLength }
 }
 
 /** The sizes of an answer to a handshake in bytes, without readOnly and with it. */

@@ -25,7 +25,7 @@ export interface ConnectOptions {
   /** In ms. @default 10_000 */
   readonly timeOut?: number
   /** The session to resume. @default a new one */
-  readonly session?: Credentials
+  readonly session?: Credentials | { readonly sessionId: bigint; readonly passwd: Uint8Array | null }
   /** @default 0 */
   readonly lastZxidSeen?: bigint
   /** undefined omits the field, as clients before 3.4 do. @default false */

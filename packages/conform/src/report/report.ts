@@ -126,4 +126,5 @@ const ENABLED_BY = {
   hostile: 'may stop the server: needs --hostile',
   sasl: 'needs a user of SASL: --sasl USER:PASSWORD',
   reconfig: 'changes the configuration of the ensemble: needs --reconfig, and servers with reconfigEnabled=true',
+  'read-only': 'needs servers with readonlymode.enabled and localSessionsEnabled: --read-only',
 } as const

@@ -1,4 +1,10 @@
-import { type ServerVersion, type TestMember, type VirtualEnsemble, VirtualWorld, type VirtualWorldOptions } from '@zk/testing'
+import {
+  type ServerVersion,
+  type TestMember,
+  type VirtualEnsemble,
+  VirtualWorld,
+  type VirtualWorldOptions,
+} from '@zk/testing'
 import { addressSeenBy, type Place, places, settings, type Stage, type Target } from '../play/index.ts'
 
 /** How often it is checked whether the members serve, in ms. */
@@ -14,7 +20,7 @@ export interface VirtualTargetOptions {
   /** May change each ensemble before its use. @default nothing */
   readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
   /** Settings that only some clauses need. */
-  readonly more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled'> | undefined
+  readonly more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled' | 'readOnlyMode'> | undefined
 }
 
 /** The ensemble of @zk/testing in virtual time. Each scenario gets a new one. */
