@@ -1,68 +1,73 @@
-// The two tables of docs/servers.md: how many tests passed on each release, and what releases do differently.
+// The tables of docs/servers.md: how many tests passed, by subject and release, and what releases do differently.
 
+import { halts } from '../packages/conform/dist/index.js'
+import { behaviours } from '../packages/testing/dist/internal.js'
 import { RELEASES } from './releases.mjs'
 
-const DIFFERENTLY = 'What servers do differently'
-const ALL = 'scenarios'
+const ALL = '**all**'
 
-/** Reads the cells of the page, so that releases that are not played again keep their cells. */
-export function readTables(text) {
-  const tables = text.split(/\n{2,}/).map((table) =>
-    table
-      .split('\n')
-      .filter((line) => line.startsWith('|'))
-      .map((line) => line.split(' | ').map((part) => part.replace(/^\|\s*|\s*\|$/g, '').trim())),
-  )
-  const [counts = [], otherwise = []] = tables.filter((table) => table.length > 2)
-  const [releases = [], , [, ...cells] = []] = counts
-  return {
-    counts: new Map(cells.map((cell, i) => [releases[i + 1], cell])),
-    otherwise: new Map(otherwise.slice(2).map(([what, played]) => [what, new Set(played.split(', '))])),
-  }
+/** Reads the cells of the page, by row and column, so that releases that are not played again keep their cells. */
+export function readCounts(text) {
+  const [releases = [], , ...rows] = text
+    .split(/\n{2,}/)
+    .map((table) => table.split('\n').filter((line) => line.startsWith('|')))
+    .find((table) => table.length > 2)
+    ?.map((line) => line.split(' | ').map((part) => part.replace(/^\|\s*|\s*\|$/g, '').trim())) ?? [[]]
+  return new Map(rows.map(([subject, ...cells]) => [subject, new Map(cells.map((cell, i) => [releases[i + 1], cell]))]))
 }
 
-/** Writes the tables. The results of these releases replace their old ones. */
-export function writeTables({ counts, otherwise }, results) {
+/** Writes the counts. The results of these releases replace their old ones. */
+export function writeCounts(counts, results) {
   for (const [release, result] of results) {
-    for (const releases of otherwise.values()) releases.delete(release)
-    counts.set(release, cell(result))
-    for (const what of result.tests.flatMap(differencesOf)) {
-      if (!otherwise.has(what)) otherwise.set(what, new Set())
-      otherwise.get(what).add(release)
-    }
+    for (const cells of counts.values()) cells.delete(release)
+    const subjects = new Set(result.tests.map(({ subject }) => subject))
+    for (const subject of subjects) put(counts, subject, release, cell(result, subject))
+    put(counts, ALL, release, cell(result))
   }
-  const played = RELEASES.filter((release) => counts.has(release))
-  const row = [ALL, ...played.map((release) => counts.get(release))]
-  const differences = [...otherwise]
-    .map(([what, releases]) => [what, RELEASES.filter((release) => releases.has(release)).join(', ')])
-    .filter(([, releases]) => releases !== '')
-    .sort((one, other) => RELEASES.indexOf(one[1].split(', ')[0]) - RELEASES.indexOf(other[1].split(', ')[0]))
-  return `${table(['', ...played], [row])}\n${table([DIFFERENTLY, 'releases'], differences)}`
+  const played = RELEASES.filter((release) => counts.get(ALL)?.has(release))
+  const subjects = [...counts.keys()].filter((subject) => subject !== ALL).toSorted((a, b) => a.localeCompare(b))
+  const rows = [...subjects, ALL].map((subject) => [
+    subject,
+    ...played.map((release) => counts.get(subject)?.get(release) ?? ''),
+  ])
+  return table(['', ...played], rows)
+}
+
+/** What the ensemble of @zk/testing does, too, and what halts real servers. */
+export function writeDifferences() {
+  const rows = Object.values(behaviours).map(({ what, why, ...releases }) => [what, which(releases), why])
+  const halting = halts.map(({ what, why, ...releases }) => [what, which(releases), `${why} Not played there.`])
+  return table(['What servers do differently', 'releases', 'why'], [...rows, ...halting])
+}
+
+function which({ before, since, inDebian }) {
+  const parts = [
+    ...(since === undefined ? [] : [`from ${since.join(', ')} on`]),
+    ...(before === undefined ? [] : [`before ${before}`]),
+    ...(inDebian ? ["Debian's 3.8.0"] : []),
+  ]
+  return parts.join('; ')
+}
+
+function put(counts, subject, release, text) {
+  if (!counts.has(subject)) counts.set(subject, new Map())
+  counts.get(subject).set(release, text)
 }
 
 /** The number of tests that passed, and in brackets those with other outcomes. */
-function cell({ tests, otherFailures }) {
-  const count = (test) => tests.filter(test).length
+function cell({ tests, otherFailures }, subject) {
+  const here = tests.filter((test) => subject === undefined || test.subject === subject)
+  const count = (test) => here.filter(test).length
   const parts = [
-    ['different', count(({ outcome, report }) => outcome === 'passed' && report.differs?.length > 0)],
+    ['different', count(({ outcome, report }) => outcome === 'passed' && report.isDifferent)],
     ['refused', count(({ outcome, report }) => outcome === 'passed' && report.lacks !== undefined)],
     ['not played', count(({ outcome }) => outcome === 'spared')],
-    ['FAILED', count(({ outcome }) => outcome === 'failed') + otherFailures],
+    ['FAILED', count(({ outcome }) => outcome === 'failed') + (subject === undefined ? otherFailures : 0)],
     ['SKIPPED', count(({ outcome }) => outcome === 'skipped')],
   ]
   const words = parts.filter(([, number]) => number > 0).map(([word, number]) => `${number} ${word}`)
   const passed = count(({ outcome }) => outcome === 'passed')
   return words.length === 0 ? `${passed}` : `${passed} (${words.join(', ')})`
-}
-
-/** What is different. Why is in the scenarios. */
-function differencesOf({ report }) {
-  const { differs = [], lacks, spared } = report
-  return [
-    ...differs.map(({ what }) => what),
-    ...(lacks === undefined ? [] : [`Operations of ${lacks} are Unimplemented.`]),
-    ...(spared === undefined ? [] : [`${spared.split(': ')[0]}. Not played there.`]),
-  ]
 }
 
 function table(head, rows) {

@@ -1,11 +1,11 @@
-// Plays the scenarios on servers of every release: `pnpm matrix`, or `pnpm matrix 3.5.10 3.9.5` for some releases.
+// Plays the scenarios on servers of every release: `pnpm matrix`, or `pnpm matrix 3.5.10 3.9.6` for some releases.
 //
 // Needs Docker and Maven. Writes the results into docs/servers.md: one column for each release that was played.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isInterrupted } from './parts.mjs'
-import { readTables, writeTables } from './matrix-tables.mjs'
+import { readCounts, writeCounts, writeDifferences } from './matrix-tables.mjs'
 import { ON_RELEASES, playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
 const BEGIN = '<!-- What is below is written by `pnpm matrix`. -->'
@@ -23,7 +23,8 @@ for (const release of named.length > 0 ? named : RELEASES) {
   if (result.tests.length === 0) continue
   // Each result is written before the next release is played.
   const [prose, tables = ''] = readFileSync(page, 'utf8').split(BEGIN)
-  writeFileSync(page, `${prose}${BEGIN}\n\n${writeTables(readTables(tables), new Map([[release, result]]))}`)
+  const counts = writeCounts(readCounts(tables), new Map([[release, result]]))
+  writeFileSync(page, `${prose}${BEGIN}\n\n${counts}\n${writeDifferences()}`)
 }
 
 const totals = [...results.values()].map(totalsOf)

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { root, runVitest } from './parts.mjs'
 
-/** Debian's packages, not Maven's. All other tests run on this release, and @zk/testing is modelled on it. */
+/** Debian's packages, not Maven's. All other tests run on this release. */
 export const DEBIAN = '3.8.0 (Debian)'
 
 /** The newest release of each line and Debian's, in order. */
-export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.6', '3.9.5']
+export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.7', '3.9.6']
 
 export const SCENARIOS = 'test-integration/test/scenarios'
 

@@ -163,7 +163,7 @@ const courses: Readonly<Record<string, Course>> = {
 
 /** What becomes of the call and of the nodes. */
 async function play(call: Call, course: Course, overwrites: boolean): Promise<unknown> {
-  const world = new VirtualWorld({ members: 1, version: '3.9' })
+  const world = new VirtualWorld({ members: 1, release: '3.9' })
   return world.run(async () => {
     const zk = await connect(world.connectString, { runtime: world.runtime })
     await zk.create('/there', 'old')

@@ -97,7 +97,7 @@ export class EnsembleModel {
       enforceQuota: checked.enforceQuota,
       requestThrottleMaxRequests: checked.requestThrottleMaxRequests,
       throttledOpWaitTime: checked.throttledOpWaitTime,
-      version: checked.version,
+      release: checked.release,
       schemes: hasCertificates ? new Set([...checked.schemes, 'x509']) : checked.schemes,
       ...(electionTime !== undefined && { electionTime }),
     })

@@ -1,4 +1,6 @@
-// The parts of a virtual world, for the simulator and the tests of this repository. They may change with any version.
+// The parts of a virtual world, for the simulator and the tests of this repository, and what releases do, for @zk/conform. They
+// may change with any version.
+export { behaviours, concerns, DEBIAN, isBefore, newest, type Releases } from './database/index.ts'
 export { type Clock, WALL_START } from './virtual/clock.ts'
 export { drain, TURNS } from './virtual/drain.ts'
 export type { Link } from './virtual/link.ts'

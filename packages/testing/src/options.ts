@@ -3,7 +3,7 @@ import { checkKeys, show } from './connection/fault.ts'
 import type { HistoryLimits } from './connection/history.ts'
 import type { SaslSettings } from './connection/sasl-server.ts'
 import type { FourLetterWord } from './connection/words.ts'
-import { DEFAULT_SCHEMES, type ServerVersion } from './database/index.ts'
+import { DEFAULT_SCHEMES, defaultsOf, newest, type Release, releaseOf, type ServerRelease } from './database/index.ts'
 import type { MemberLimits, SessionLimits } from './ensemble/index.ts'
 import { checkSasl, type SaslOptions } from './sasl-option.ts'
 import { checkWords } from './words-option.ts'
@@ -33,12 +33,12 @@ export interface EnsembleOptions {
   latency?: number | ((from: string, to: string) => number) | undefined
   /**
    * The numbers of sequential nodes after the counter of their parent has reached its end. 'stick', as from 3.6 on: the same
-   * number again and again. 'wrap', as before 3.6: negative numbers. @default 'wrap' for version 3.5, else 'stick'
+   * number again and again. 'wrap', as before 3.6: negative numbers. @default that of the release
    */
   sequenceOverflow?: 'stick' | 'wrap' | undefined
   /**
    * How many kinds of watch a connection can have on one path. 'one', as up to 3.8: a new kind replaces the one before, so a
-   * read with a watch replaces a persistent watch. 'several', as from 3.9 on. @default 'several' for version 3.9, else 'one'
+   * read with a watch replaces a persistent watch. 'several', as from 3.9 on. @default those of the release
    */
   watchModes?: 'one' | 'several' | undefined
   /** The id of the superuser, which may do everything: `super:BASE64(SHA1(super:password))`. @default none */
@@ -59,10 +59,10 @@ export interface EnsembleOptions {
   extendedTypesEnabled?: boolean | undefined
   /** Whether clients that may write /zookeeper/config may call `reconfig` (reconfigEnabled). @default false */
   reconfigEnabled?: boolean | undefined
-  /** Whether hard quotas are enforced, from 3.7 on (zookeeper.enforceQuota). @default false */
+  /** Whether hard quotas are enforced (zookeeper.enforceQuota). Needs release 3.7 at least. @default false */
   enforceQuota?: boolean | undefined
   /**
-   * How many requests of clients one member executes at a time; the others wait. 0 means any number. Needs version 3.6
+   * How many requests of clients one member executes at a time; the others wait. 0 means any number. Needs release 3.6
    * (zookeeper.request_throttle_max_requests). @default 0
    */
   requestThrottleMaxRequests?: number | undefined
@@ -72,10 +72,10 @@ export interface EnsembleOptions {
    */
   throttledOpWaitTime?: number | undefined
   /**
-   * The members know the operations of the last release of this line. They answer any other operation with Unimplemented,
-   * and close the connection. The operations that they know behave as in 3.8.0. @default '3.8'
+   * The release of ZooKeeper whose operations and behaviour the members have: the newest one of a line, such as '3.5', or one
+   * release, such as '3.8.4'. @default '3.9'
    */
-  version?: ServerVersion | undefined
+  release?: ServerRelease | undefined
   /** The longest request, in bytes. A longer one closes the connection (jute.maxbuffer). @default 1_048_575 */
   juteMaxBuffer?: number | undefined
   /** How many requests of one connection may be unanswered before no more are read from it. @default 1_000 */
@@ -117,7 +117,7 @@ export interface CheckedOptions {
   readonly enforceQuota: boolean
   readonly requestThrottleMaxRequests: number
   readonly throttledOpWaitTime: number
-  readonly version: ServerVersion
+  readonly release: Release
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
   readonly maxClientCnxns: number
@@ -146,7 +146,7 @@ export const ENSEMBLE_OPTIONS = [
   'enforceQuota',
   'requestThrottleMaxRequests',
   'throttledOpWaitTime',
-  'version',
+  'release',
   'juteMaxBuffer',
   'globalOutstandingLimit',
   'maxClientCnxns',
@@ -154,7 +154,6 @@ export const ENSEMBLE_OPTIONS = [
   'history',
 ] as const satisfies readonly (keyof EnsembleOptions)[]
 
-const VERSIONS: readonly ServerVersion[] = ['3.5', '3.6', '3.7', '3.8', '3.9']
 const LARGEST_INT = 2 ** 31 - 1
 /** The shortest tick, in ms: a leader pings every half tick, in whole ms. */
 const SHORTEST_TICK = 2
@@ -173,26 +172,25 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
   integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
   integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
-  const { version = '3.8', extendedTypesEnabled = false, reconfigEnabled = false, enforceQuota = false } = options
-  if (!VERSIONS.includes(version)) {
-    throw new TypeError(`version must be one of ${VERSIONS.join(', ')}, not ${show(version)}`)
-  }
+  const { extendedTypesEnabled = false, reconfigEnabled = false, enforceQuota = false } = options
+  const release = checkRelease(options.release)
   boolean('extendedTypesEnabled', extendedTypesEnabled)
   boolean('reconfigEnabled', reconfigEnabled)
   boolean('enforceQuota', enforceQuota)
-  if (enforceQuota && (version === '3.5' || version === '3.6')) {
+  if (enforceQuota && !release.enforcesQuotas) {
     throw new RangeError(
-      `enforceQuota needs version '3.7' at least, not '${version}': earlier servers have no hard limits`,
+      `enforceQuota needs release '3.7' at least, not '${release.name}': earlier servers have no hard limits`,
     )
   }
   const { requestThrottleMaxRequests = 0, throttledOpWaitTime = 0 } = options
   integer('requestThrottleMaxRequests', requestThrottleMaxRequests, 0, LARGEST_INT)
   integer('throttledOpWaitTime', throttledOpWaitTime, 0, LARGEST_INT)
-  if (version === '3.5' && requestThrottleMaxRequests > 0) {
-    throw new RangeError(`requestThrottleMaxRequests needs version '3.6' at least, not '3.5'`)
+  if (requestThrottleMaxRequests > 0 && !release.throttlesRequests) {
+    throw new RangeError(`requestThrottleMaxRequests needs release '3.6' at least, not '${release.name}'`)
   }
-  const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
-  const { watchModes = version === '3.9' ? 'several' : 'one' } = options
+  const { electionTime, latency = 0, superDigest } = options
+  const defaults = defaultsOf(release)
+  const { sequenceOverflow = defaults.sequenceOverflow, watchModes = defaults.watchModes } = options
   const longestRoundTrip = Math.min(initLimit, syncLimit) * tickTime
   if (typeof latency === 'number' && 2 * latency >= longestRoundTrip) {
     throw new RangeError(
@@ -252,13 +250,22 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     enforceQuota,
     requestThrottleMaxRequests,
     throttledOpWaitTime,
-    version,
+    release,
     juteMaxBuffer,
     globalOutstandingLimit,
     maxClientCnxns,
     fourLetterWords,
     history: { entries, bytes },
   }
+}
+
+function checkRelease(name: unknown = '3.9'): Release {
+  const release = typeof name === 'string' ? releaseOf(name) : undefined
+  if (release !== undefined) return release
+  const all = Object.values(newest)
+  throw new TypeError(
+    `release must be one of ${Object.keys(newest).join(', ')}, or one of their releases up to ${all.join(', ')}, not ${show(name)}`,
+  )
 }
 
 /** Turns a time, or a function that returns one, into a function. Each value that a function returns is checked. */

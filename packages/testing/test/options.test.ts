@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { EnsembleOptions } from '../src/index.ts'
 import { show } from '../src/connection/fault.ts'
 import { answeredWords } from '../src/connection/words.ts'
+import { NEWEST } from '../src/database/index.ts'
 import { checkOptions, ENSEMBLE_OPTIONS } from '../src/options.ts'
 
 test('an option that is not given is as in a real ensemble of three', () => {
@@ -18,7 +19,7 @@ test('an option that is not given is as in a real ensemble of three', () => {
     electionTime: undefined,
     readOnlyMode: false,
     sequenceOverflow: 'stick',
-    watchModes: 'one',
+    watchModes: 'several',
     superDigest: undefined,
     sasl: undefined,
     schemes: new Set(['digest', 'ip']),
@@ -28,7 +29,7 @@ test('an option that is not given is as in a real ensemble of three', () => {
     enforceQuota: false,
     requestThrottleMaxRequests: 0,
     throttledOpWaitTime: 0,
-    version: '3.8',
+    release: NEWEST,
     juteMaxBuffer: 1_048_575,
     globalOutstandingLimit: 1_000,
     maxClientCnxns: 0,
@@ -49,9 +50,10 @@ test('undefined stands for an option that is not given', () => {
   })
 })
 
-test('sequence counters of 3.5 go on below 0', () => {
-  expect(checkOptions({ version: '3.5' })).toMatchObject({ sequenceOverflow: 'wrap' })
-  expect(checkOptions({ version: '3.5', sequenceOverflow: 'stick' })).toMatchObject({ sequenceOverflow: 'stick' })
+test('the defaults of some options are those of the release', () => {
+  expect(checkOptions({ release: '3.5' })).toMatchObject({ sequenceOverflow: 'wrap', watchModes: 'one' })
+  expect(checkOptions({ release: '3.5', sequenceOverflow: 'stick' })).toMatchObject({ sequenceOverflow: 'stick' })
+  expect(checkOptions({ release: '3.8.4' })).toMatchObject({ sequenceOverflow: 'stick', watchModes: 'one' })
 })
 
 test('words that ZooKeeper itself needs are answered whatever the whitelist says', () => {
@@ -66,8 +68,8 @@ test('session timeouts follow the tick', () => {
 })
 
 test.each<[EnsembleOptions, RegExp]>([
-  [{ version: '3.6', enforceQuota: true }, /enforceQuota needs version '3.7' at least, not '3.6'/],
-  [{ version: '3.5', requestThrottleMaxRequests: 1 }, /requestThrottleMaxRequests needs version '3.6'/],
+  [{ release: '3.6', enforceQuota: true }, /enforceQuota needs release '3.7' at least, not '3.6.4'/],
+  [{ release: '3.5', requestThrottleMaxRequests: 1 }, /requestThrottleMaxRequests needs release '3.6'/],
   [{ throttledOpWaitTime: -1 }, /throttledOpWaitTime must be an integer from 0/],
   [{ members: 0 }, /members must be an integer from 1 to 99, not 0/],
   [{ members: [] }, /members must be a number from 1 to 99, or as many names/],
@@ -107,7 +109,11 @@ test.each<[EnsembleOptions, RegExp]>([
   [{ superDigest: 'bob:D/InIHSb7yEEbrWz8b9l71RjZJU=' }, /superDigest must be 'super:/],
   [{ containerCheckInterval: 0 }, /containerCheckInterval must be an integer from 1/],
   [{ extendedTypesEnabled: 'true' as unknown as boolean }, /extendedTypesEnabled must be true or false, not "true"/],
-  [{ version: '3.4' as '3.5' }, /version must be one of 3\.5, 3\.6, 3\.7, 3\.8, 3\.9, not "3\.4"/],
+  ...['3.4', '3.10', '3.9.7', '3.9.', '3', '', '3.8.0-other'].map((release): [EnsembleOptions, RegExp] => [
+    { release: release as '3.5' },
+    /release must be one of 3\.5, 3\.6, 3\.7, 3\.8, 3\.9, or one of their releases up to .*3\.9\.6, not "/,
+  ]),
+  [{ version: '3.8' } as EnsembleOptions, /unknown option version \(version is called release\); known are/],
   [{ juteMaxBuffer: 10 }, /juteMaxBuffer/],
   [{ globalOutstandingLimit: 0 }, /globalOutstandingLimit/],
   [{ maxClientCnxns: -1 }, /maxClientCnxns/],

@@ -59,7 +59,7 @@ export class Stage implements Target, PlayContext {
       syncLimit: ensemble.syncLimit,
       memberOptions: limitsOf(members, ensemble),
       ...(ensemble.sasl !== undefined && { sasl: { users: SASL_USERS, required: ensemble.sasl === 'required' } }),
-      ...(ensemble.version !== undefined && { version: ensemble.version }),
+      release: ensemble.release ?? '3.8',
       ...(ensemble.juteMaxBuffer !== undefined && { juteMaxBuffer: ensemble.juteMaxBuffer }),
       latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
       history: { entries: 100_000 },

@@ -23,7 +23,7 @@ export const mirror: Workload<MirrorClient> = {
   faults: everyFault.filter((type) => type !== 'presetCounter'),
   ops: callFaultyOps,
   // With one-shot watches in three seeds of ten.
-  ensemble: (seed) => (new Random(seed, 'version').chance(0.3) ? { version: '3.5' } : {}),
+  ensemble: (seed) => (new Random(seed, 'version').chance(0.3) ? { release: '3.5' } : {}),
   withLimits: true,
   mayFollow: false,
   time: ({ mirror }, { sessionTimeout }) => mirrorTime(mirror, sessionTimeout),

@@ -42,7 +42,7 @@ export interface EnsemblePlan {
   /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
   /** The release of the servers. @default '3.8' */
-  readonly version?: '3.5'
+  readonly release?: '3.5'
   /** The longest request that servers read, in bytes. @default far more than any client sends */
   readonly juteMaxBuffer?: number
 }

@@ -24,6 +24,11 @@ export async function ensureImage(): Promise<string> {
   return ensureBuilt({ name: 'zk-release', directory: folder('release-image'), base, release })
 }
 
+/** Whether the nodes have Debian's release. */
+export function isDebian(): boolean {
+  return !process.env['ZK_IMAGE'] && !process.env['ZK_RELEASE']
+}
+
 /** The image with the foreign clients: zkCli, kazoo and Curator. It is always built on our own image of nodes. */
 export async function ensureClientsImage(): Promise<string> {
   const base = await ensureBuilt(nodes)

@@ -1,11 +1,13 @@
+import { DEBIAN } from '@zk/conform'
 import type { EnsembleDescription } from './description.ts'
 import type { Ensemble } from './ensemble.ts'
 import { Health } from './health.ts'
+import { isDebian } from './image.ts'
 
 /** The ensemble that the test files of a worker share. */
 export interface SharedEnsemble {
   readonly description: EnsembleDescription
-  /** For example `3.8.0`. */
+  /** For example `3.9.6`. */
   readonly release: string
 }
 
@@ -50,7 +52,7 @@ export class EnsemblePool {
 
   async #begin(): Promise<Member> {
     const ensemble = await this.#start()
-    const shared = { description: ensemble.description, release: await ensemble.version() }
+    const shared = { description: ensemble.description, release: isDebian() ? DEBIAN : await ensemble.version() }
     return { ensemble, health: new Health(ensemble), shared }
   }
 }

@@ -30,7 +30,7 @@ export class Servers {
       seed,
       // Several members take twice the time of one.
       members: pick(random, [1, 1, 1, 3]),
-      version: pick(random, ['3.8', '3.9']),
+      release: pick(random, ['3.8', '3.9']),
       tickTime: 1_500,
       turns: 32,
       maxSessionTimeout: 30_000,

@@ -173,7 +173,7 @@ function follow(watch: Watched | WatchIterator<PersistentWatchEvent>, received: 
 
 async function play({ beginning, first, second }: Pair, course: Course): Promise<Story> {
   const isOld = beginning.includes('3.8')
-  const world = new VirtualWorld({ members: 1, version: isOld ? '3.8' : '3.9' })
+  const world = new VirtualWorld({ members: 1, release: isOld ? '3.8' : '3.9' })
   return world.run(async () => {
     const zk = await connect(world.connectString, { runtime: world.runtime })
     const other = await connect(world.connectString, { runtime: world.addProcess() })

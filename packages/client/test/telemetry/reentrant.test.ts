@@ -228,7 +228,7 @@ describe('A subscriber that is notified of a removal of watches, and sets one', 
   )
 
   test('removeWatches takes no watch off that ZooKeeper.watch set when the request was told', async () => {
-    const world = new TestWorld({ members: 1, version: '3.9' })
+    const world = new TestWorld({ members: 1, release: '3.9' })
     await world.run(async () => {
       const zk = await connect(world.connectString, { runtime: world.runtime })
       await zk.create('/a', 'old')

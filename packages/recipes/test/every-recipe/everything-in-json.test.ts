@@ -51,7 +51,7 @@ const ofClasses = (
 
 describe('Everything public', () => {
   beforeAll(async () => {
-    const scene = new Scene({ version: '3.9', members: 3 })
+    const scene = new Scene({ release: '3.9', members: 3 })
     /** Time goes on until it is settled. */
     const settled = async <T>(promise: Promise<T>) => {
       const done = outcome(promise)

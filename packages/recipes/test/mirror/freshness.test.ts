@@ -60,8 +60,8 @@ class Beside {
     this.#segments = segments
   }
 
-  static async open(version: '3.5' | '3.9', members: number, joins: boolean): Promise<Beside> {
-    const scene = new Scene({ version, members })
+  static async open(release: '3.5' | '3.9', members: number, joins: boolean): Promise<Beside> {
+    const scene = new Scene({ release, members })
     for (const path of PATHS) scene.ensemble.nodes.create(path)
     const segments = new Segments(scene.world)
     const zk = await scene.client({ runtime: segments.runtime })
@@ -183,10 +183,10 @@ class Beside {
 
 test.each(['3.5', '3.9'] as const)(
   'Mirror.isStale, zxid and synced are true of a list of all commits, on servers %s',
-  async (version) => {
+  async (release) => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(1, 3), fc.boolean(), steps, async (members, joins, each) => {
-        expect(await (await Beside.open(version, members, joins)).play(each)).toEqual([])
+        expect(await (await Beside.open(release, members, joins)).play(each)).toEqual([])
       }),
       { numRuns: RUNS },
     )
@@ -228,16 +228,16 @@ const close: readonly (readonly [name: string, steps: (first: number, second: nu
 ]
 const FURTHEST = 2 * LATENCY
 
-const ways = (['3.5', '3.9'] as const).flatMap((version) =>
-  (['by itself', 'with others'] as const).map((arrives) => [version, arrives] as const),
+const ways = (['3.5', '3.9'] as const).flatMap((release) =>
+  (['by itself', 'with others'] as const).map((arrives) => [release, arrives] as const),
 )
 
 test.each(close.flatMap(([name, steps]) => ways.map((way) => [name, ...way, steps] as const)))(
   'Mirror.isStale, zxid and synced are true however closely %s follow each other, on servers %s, each frame %s',
-  async (_, version, arrives, stepsOf) => {
+  async (_, release, arrives, stepsOf) => {
     for (let first = 0; first <= FURTHEST; first++) {
       for (let second = 0; second <= FURTHEST; second++) {
-        const beside = await Beside.open(version, 1, arrives === 'with others')
+        const beside = await Beside.open(release, 1, arrives === 'with others')
         const wrong = await beside.play([...stepsOf(first, second), { does: 'synced', timeout: 60_000 }, pass(SOON)])
         expect(wrong, `${first} ms, ${second} ms`).toEqual([])
       }

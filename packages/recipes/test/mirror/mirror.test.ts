@@ -61,9 +61,9 @@ test('Mirror uses one-shot watches at servers that answer MarshallingError to ot
   }
 })
 
-describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) => {
+describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (release) => {
   const ready = async (options?: MirrorOptions) => {
-    const all = await prepared({ version, watchModes: version === '3.9' ? 'several' : 'one' })
+    const all = await prepared({ release })
     const mirror = await open(all.scene, all.zk, options)
     return { ...all, mirror }
   }
@@ -128,7 +128,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror of a path that does not exist is empty, and tells when it is made, deleted and made again (T05)', async () => {
-    const { scene, zk, nodes } = await prepared({ version })
+    const { scene, zk, nodes } = await prepared({ release })
     const mirror = await open(scene, zk, {}, '/later/deep')
     const replay = new Replay(mirror)
     await scene.world.settle()
@@ -174,7 +174,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror with depth has so many levels below its node, and reads and tells nothing deeper', async () => {
-    const { scene, zk, nodes } = await prepared({ version })
+    const { scene, zk, nodes } = await prepared({ release })
     const flat = await open(scene, zk, { depth: 0 })
     const one = await open(scene, zk, { depth: 1 })
     expect([paths(flat), paths(one)]).toEqual([[ROOT], [ROOT, `${ROOT}/a`, `${ROOT}/b`]])
@@ -207,7 +207,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror shows a node that may not be read without data, nothing below it, and goes on (T07)', async () => {
-    const { scene, zk, nodes, writer } = await prepared({ version })
+    const { scene, zk, nodes, writer } = await prepared({ release })
     nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
     nodes.create(`${ROOT}/secret/below`)
     const mirror = await open(scene, zk)
@@ -241,7 +241,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror finds what is below a node that could not be read, when it may be read', async () => {
-    const { scene, nodes } = await prepared({ version })
+    const { scene, nodes } = await prepared({ release })
     const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest()
     const acl = [{ perms: Perms.ALL, id: { scheme: 'digest', id: generateDigest('owner:secret', sha1) } }]
     const owner = await scene.client({ auth: [{ scheme: 'digest', auth: 'owner:secret' }] })
@@ -257,7 +257,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror goes on where a server does not show at all what may not be read (T14)', async () => {
-    const { scene, zk, nodes, writer } = await prepared({ version })
+    const { scene, zk, nodes, writer } = await prepared({ release })
     nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
     // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
     const refuse = (path: string) =>
@@ -288,7 +288,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   })
 
   test('Mirror of a node that may not be read has this node alone', async () => {
-    const { scene, zk, nodes } = await prepared({ version })
+    const { scene, zk, nodes } = await prepared({ release })
     nodes.create('/secret', { acl: SECRET })
     nodes.create('/secret/below')
     const mirror = await open(scene, zk, {}, '/secret')
@@ -322,7 +322,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
     expect(replay.told.at(-1)).toBe('Ready')
     const read = asked.asked.filter(({ op }) => op === 'getData' || op === 'multiRead').flatMap(({ paths }) => paths)
     expect(new Set(read)).toEqual(
-      new Set(version === '3.5' ? [`${ROOT}/b`, `${ROOT}/came`, `${ROOT}/a/x`] : [`${ROOT}/b`, `${ROOT}/came`]),
+      new Set(release === '3.5' ? [`${ROOT}/b`, `${ROOT}/came`, `${ROOT}/a/x`] : [`${ROOT}/b`, `${ROOT}/came`]),
     )
   })
 
@@ -355,7 +355,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (version) 
   test('Mirror closed at any moment, while it opens or follows, leaves no watch and no timer, and reads no more (T11)', async () => {
     const played = await atEveryMoment(
       async (moment) => {
-        const { scene, zk, nodes } = await prepared({ version })
+        const { scene, zk, nodes } = await prepared({ release })
         const stopping = new AbortController()
         scene.world.interrupt(moment, () => stopping.abort())
         const opening = outcome(new Mirror(zk, ROOT).open({ signal: stopping.signal }))

@@ -1,5 +1,5 @@
 import { connect, type ConnectOptions, type ZooKeeper } from '@zk/client'
-import { EnsembleModel, type ServerVersion, type TestConnection } from '@zk/testing'
+import { EnsembleModel, type ServerRelease, type TestConnection } from '@zk/testing'
 import { InterruptibleWorld } from './interruptible-world.ts'
 import { Network } from './network.ts'
 import { outcome, type Outcome, SeededRandom } from './outside.ts'
@@ -13,10 +13,10 @@ export interface SceneOptions {
   readonly seed?: number
   /** What children get when the counter of their parent is used up. @default 'stick' */
   readonly sequenceOverflow?: 'stick' | 'wrap'
-  /** Whether one connection can watch a path in more than one way. @default 'one' */
-  readonly watchModes?: 'one' | 'several'
-  /** Servers before 3.6 know no persistent watches. @default '3.8' */
-  readonly version?: ServerVersion
+  /** Whether one connection can watch a path in more than one way. @default as the release */
+  readonly watchModes?: 'one' | 'several' | undefined
+  /** Servers before 3.6 know no persistent watches. @default the newest */
+  readonly release?: ServerRelease
   /** The longest request that servers take, in bytes. @default that of ZooKeeper */
   readonly juteMaxBuffer?: number | undefined
 }
@@ -48,9 +48,9 @@ export class Scene {
     members = 1,
     seed = 1,
     sequenceOverflow = 'stick',
-    watchModes = 'one',
+    watchModes,
     readOnlyMode = false,
-    version = '3.8',
+    release = '3.9',
     juteMaxBuffer,
   }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
@@ -63,7 +63,7 @@ export class Scene {
       sequenceOverflow,
       watchModes,
       readOnlyMode,
-      version,
+      release,
       juteMaxBuffer,
       latency: () => this.memberLatency,
       // A server serves clients from the beginning.

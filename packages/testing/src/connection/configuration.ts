@@ -26,7 +26,7 @@ export function configuration({ id, role, tree }: Member, settings: Configuratio
     ['maxClientCnxns', settings.maxClientCnxns],
     ['minSessionTimeout', settings.minSessionTimeout],
     ['maxSessionTimeout', settings.maxSessionTimeout],
-    ['clientPortListenBacklog', -1],
+    ...(tree.release.hasMetrics ? [['clientPortListenBacklog', -1] as const] : []),
     ['serverId', isAlone ? 0 : id],
   ]
   if (isAlone) return lines(pairs)

@@ -1,5 +1,8 @@
-/** The version that this server reports (Version.getFullVersion). */
-export const VERSION = '3.8.0-zktesting, built on 2022-02-25 08:49 UTC'
+import type { Release } from '../database/index.ts'
+
+/** The version that a server reports (Version.getFullVersion). */
+export const versionOf = ({ name }: Release): string =>
+  `${name.split('-', 1)[0]}-zktesting, built on 2022-02-25 08:49 UTC`
 
 /** The names of properties that only Java has. */
 const properties = {
@@ -10,9 +13,9 @@ const properties = {
 }
 
 /** The answer to `envi` (EnvCommand). A missing property is `<NA>`. */
-export function environment(host: string): string {
+export function environment(host: string, release: Release): string {
   const pairs = [
-    ['zookeeper.version', VERSION],
+    ['zookeeper.version', versionOf(release)],
     ['host.name', host],
     ...Object.entries(properties).flatMap(([of, names]) => names.map((name) => [`${of}.${name}`, '<NA>'] as const)),
   ]

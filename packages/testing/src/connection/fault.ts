@@ -138,7 +138,8 @@ export function checkKeys(what: string, options: object, known: readonly string[
   if (typeof options !== 'object' || options === null) throw new TypeError(`${what}: the options must be an object`)
   const unknown = Object.keys(options).filter((key) => !known.includes(key))
   if (unknown.length === 0) return
-  throw new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${known.join(', ')}`)
+  const renamed = unknown.includes('version') && known.includes('release') ? ' (version is called release)' : ''
+  throw new TypeError(`${what}: unknown option ${unknown.join(', ')}${renamed}; known are ${known.join(', ')}`)
 }
 
 export function show(value: unknown): string {

@@ -1,8 +1,9 @@
-// The answers of 3.8 to four-letter words, which monitoring sends in place of a handshake (org.apache.zookeeper.server.command).
+// The answers to four-letter words, which monitoring sends in place of a handshake (org.apache.zookeeper.server.command).
+import type { Release } from '../database/index.ts'
 import { configuration } from './configuration.ts'
 import { unsignedHex } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
-import { environment, VERSION } from './environment.ts'
+import { environment, versionOf } from './environment.ts'
 import type { Monitored } from './monitored.ts'
 import type { FourLetterWord } from './words.ts'
 import type { ServerConnection } from './server-connection.ts'
@@ -12,10 +13,10 @@ const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n
 const answers: Readonly<Record<FourLetterWord, (server: Monitored) => string>> = {
   ruok: () => 'imok',
   isro: ({ member }) => (member.role === 'read-only' ? 'ro' : member.isServing() ? 'rw' : 'null'),
-  srvr: whileServing((server) => `Zookeeper version: ${VERSION}\n${summary(server)}`),
+  srvr: whileServing((server) => `Zookeeper version: ${versionOf(server.member.tree.release)}\n${summary(server)}`),
   stat: whileServing((server) => {
     const clients = [...server.connections].map((connection) => `${brief(connection)})\n`)
-    return `Zookeeper version: ${VERSION}\nClients:\n${clients.join('')}\n${summary(server)}`
+    return `Zookeeper version: ${versionOf(server.member.tree.release)}\nClients:\n${clients.join('')}\n${summary(server)}`
   }),
   cons: whileServing(({ connections }) => {
     const lines = [...connections].map((connection) => `${brief(connection)}${details(connection)})\n`)
@@ -45,7 +46,7 @@ const answers: Readonly<Record<FourLetterWord, (server: Monitored) => string>> =
   // The default of ZooTrace: requests of clients, sessions, packets of servers, warnings.
   gtmk: () => String(0b1_0011_0010),
   conf: whileServing((server) => configuration(server.member, server.configuration)),
-  envi: ({ member }) => environment(member.name),
+  envi: ({ member }) => environment(member.name, member.tree.release),
 }
 
 /** The answer to a word. A word outside `whitelist` is refused, even if the member does not serve (NopCommand). */
@@ -62,7 +63,7 @@ function whileServing(answer: (server: Monitored) => string): (server: Monitored
 function summary({ member, connections, stats, followers }: Monitored): string {
   const { min, average, max } = stats.latency
   const lines = [
-    `Latency min/avg/max: ${whole(min)}/${double(average)}/${whole(max)}`,
+    `Latency min/avg/max: ${whole(min)}/${mean(average, member.tree.release)}/${whole(max)}`,
     `Received: ${stats.received}`,
     `Sent: ${stats.sent}`,
     `Connections: ${connections.size}`,
@@ -115,32 +116,41 @@ function monitored({
 }: Monitored): (readonly [string, string | number])[] {
   const { tree, role } = member
   const { min, average, max } = stats.latency
+  const { release } = tree
   const peer: Partial<Record<typeof role, string>> = { leader: 'leading', follower: 'following' }
-  return [
-    ['version', VERSION],
-    ['server_state', role],
-    ...(peer[role] === undefined ? [] : [['peer_state', `${peer[role]} - broadcast`] as const]),
-    ['avg_latency', double(average)],
-    ['min_latency', whole(min)],
-    ['max_latency', whole(max)],
+  const state = ['server_state', role] as const
+  const traffic = [
     ['packets_received', stats.received],
     ['packets_sent', stats.sent],
     ['num_alive_connections', connections.size],
     ['outstanding_requests', outstanding(connections)],
-    ['uptime', whole(uptime)],
+  ] as const
+  const size = [
     ['znode_count', tree.nodeCount],
     ['watch_count', tree.watchCount],
     ['ephemerals_count', tree.ephemeralsCount],
     ['approximate_data_size', tree.approximateDataSize],
+  ] as const
+  const followed = (name: string) =>
+    role === 'leader' ? ([[name, followers], ['synced_followers', followers]] as const) : []
+  const version = ['version', versionOf(release)] as const
+  const meanLatency = ['avg_latency', mean(average, release)] as const
+  const [least, most] = [['min_latency', whole(min)] as const, ['max_latency', whole(max)] as const]
+  if (!release.hasMetrics) return [version, meanLatency, most, least, ...traffic, state, ...size, ...followed('followers')]
+  return [
+    version,
+    state,
+    ...(peer[role] === undefined ? [] : [['peer_state', `${peer[role]} - broadcast`] as const]),
+    meanLatency,
+    least,
+    most,
+    ...traffic,
+    ['uptime', whole(uptime)],
+    ...size,
     ['global_sessions', member.sessionTimeouts.size],
     ['local_sessions', 0],
     ['auth_failed_count', stats.authFailed],
-    ...(role === 'leader'
-      ? ([
-          ['learners', followers],
-          ['synced_followers', followers],
-        ] as const)
-      : []),
+    ...followed('learners'),
   ]
 }
 
@@ -152,6 +162,11 @@ function outstanding(connections: ReadonlySet<ServerConnection>): number {
 
 function whole(value: number): string {
   return String(Math.floor(value))
+}
+
+/** An average: a double, or a long without metrics. */
+function mean(value: number, { hasMetrics }: Release): string {
+  return hasMetrics ? double(value) : whole(value)
 }
 
 /** A double as Java prints it: always with a point, and with at most four digits after it. */

@@ -1,5 +1,5 @@
 import { ErrorCode, type Id, type RequestMessage } from '@zk/wire'
-import { addAuthInfo, authenticate, firstAuthInfo } from '../database/index.ts'
+import { addAuthInfo, authenticate, firstAuthInfo, type Release } from '../database/index.ts'
 import type { Remote } from './host.ts'
 import { SaslServer, type SaslSettings } from './sasl-server.ts'
 
@@ -16,6 +16,7 @@ interface Checks {
   readonly superDigest: string | undefined
   readonly sasl: SaslSettings | undefined
   readonly random: () => number
+  readonly release: Release
 }
 
 /** The identities that a client has proved (ServerCnxn.authInfo). */
@@ -25,10 +26,12 @@ export class Identity {
   readonly #superDigest: string | undefined
   readonly #sasl: SaslSettings | undefined
   readonly #saslServer: SaslServer | undefined
+  readonly #release: Release
 
-  constructor({ address, certificate }: Remote, { superDigest, sasl, random }: Checks) {
-    const first = firstAuthInfo(address)
-    this.ids = certificate === undefined ? first : addAuthInfo(first, [{ scheme: 'x509', id: certificate }])
+  constructor({ address, certificate }: Remote, { superDigest, sasl, random, release }: Checks) {
+    this.#release = release
+    this.ids = firstAuthInfo(address)
+    if (certificate !== undefined) this.#add([{ scheme: 'x509', id: certificate }])
     this.#address = address
     this.#superDigest = superDigest
     this.#sasl = sasl
@@ -49,8 +52,12 @@ export class Identity {
     if (message.op === 'sasl') return this.#sasls(message.request.token)
     const ids = authenticate(message.request, this.#address, this.#superDigest)
     if (ids === undefined) return { err: ErrorCode.AuthFailed }
-    this.ids = addAuthInfo(this.ids, ids)
+    this.#add(ids)
     return { err: ErrorCode.Ok }
+  }
+
+  #add(ids: readonly Id[]): void {
+    this.ids = addAuthInfo(this.ids, ids, this.#release)
   }
 
   /** ZooKeeperServer.processSasl */
@@ -67,7 +74,7 @@ export class Identity {
     if (verdict.user !== undefined) {
       const isSuper = verdict.user === this.#sasl?.superUser
       const own = { scheme: 'sasl', id: verdict.user }
-      this.ids = addAuthInfo(this.ids, isSuper ? [own, { scheme: 'super', id: '' }] : [own])
+      this.#add(isSuper ? [own, { scheme: 'super', id: '' }] : [own])
     }
     return { err: ErrorCode.Ok, response: { token: verdict.token } }
   }

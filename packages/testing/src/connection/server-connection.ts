@@ -86,7 +86,11 @@ export class ServerConnection implements Connection {
     this.port = port
     this.remote = remote
     this.log = new ConnectionLog(this, port)
-    this.#identity = new Identity(remote, { ...host.limits, random: () => host.random() })
+    this.#identity = new Identity(remote, {
+      ...host.limits,
+      random: () => host.random(),
+      release: port.member.tree.release,
+    })
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))

@@ -1,5 +1,6 @@
 // Which ids have which rights to a node, and which ACLs a node may get.
 import { type ACL, ErrorCode, type Id } from '@zk/wire'
+import type { Release } from './releases.ts'
 import { DEFAULT_SCHEMES, schemes } from './schemes.ts'
 
 /** Whether a client with these ids has at least one of the rights `perms` (ZooKeeperServer.checkACL). */
@@ -23,8 +24,9 @@ export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]):
 export function fixupACL(
   acl: readonly ACL[] | null,
   ids: readonly Id[],
-  registered: ReadonlySet<string> = DEFAULT_SCHEMES,
+  { release, schemes: registered = DEFAULT_SCHEMES }: { readonly release: Release; readonly schemes?: ReadonlySet<string> | undefined },
 ): readonly ACL[] | number {
+  if (acl === null && release.failsAtNullACL) return ErrorCode.MarshallingError
   if (acl === null || acl.length === 0) return ErrorCode.InvalidACL
   const unique = withoutDuplicates(acl)
   if (unique === undefined) return ErrorCode.MarshallingError
@@ -43,7 +45,7 @@ export function fixupACL(
     if (scheme !== 'world' && provider === undefined) return ErrorCode.InvalidACL
     // ZooKeeper throws a NullPointerException here, which nothing catches.
     if (id === null) return ErrorCode.MarshallingError
-    if (!(provider === undefined ? id === 'anyone' : provider.isValid(id))) return ErrorCode.InvalidACL
+    if (!(provider === undefined ? id === 'anyone' : provider.isValid(id, release))) return ErrorCode.InvalidACL
     fixed.push(entry)
   }
   return fixed

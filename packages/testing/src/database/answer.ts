@@ -16,6 +16,7 @@ import { type DataNode, toStat } from './data-node.ts'
 import type { DataTree, TxnResult } from './data-tree.ts'
 import { schemes } from './schemes.ts'
 import { isRead } from './multi-op.ts'
+import type { Release } from './releases.ts'
 import { addWatch, hasWatch, removeWatch, setWatches } from './watches-requests.ts'
 
 /** The answer to a request. `response` is the record of the reply; undefined if none is sent. */
@@ -36,10 +37,14 @@ export function answerRead(tree: DataTree, request: ServerRequest): Answer {
 }
 
 /** The answer to a write after its transaction was applied; undefined if ZooKeeper never answers. */
-export function answerWrite({ message: { op } }: ServerRequest, result: TxnResult): Answer | undefined {
+export function answerWrite({ message }: ServerRequest, result: TxnResult, release: Release): Answer | undefined {
+  const { op } = message
   const { err, path, stat, results = [] } = result
   // A multi itself never fails, only its operations.
-  if (result.txn.type === 'multi') return { err: 0, response: results.map(multiResult) }
+  if (result.txn.type === 'multi' && op === 'multi') {
+    const tellsStat = (index: number) => release.tellsStatInMulti && message.request[index]?.type === OpCode.create2
+    return { err: 0, response: results.map((each, index) => multiResult(each, tellsStat(index))) }
+  }
   if (err !== 0) return { err }
   // Outside a multi the reply needs a Stat, which a check has not: the server fails to write it ("Destruction averted").
   if (op === 'check') return undefined
@@ -57,12 +62,15 @@ type Reads = { readonly [Name in OperationName]?: Read<RequestOf<Name>['request'
 const reads: Reads = {
   ping: () => OK,
   sync: ({ path }) => ({ err: 0, response: { path } }),
-  exists({ path, watch }, tree, { connection }) {
+  exists({ path, watch }, tree, { authInfo, connection }) {
     if (path === null) return refused(ErrorCode.MarshallingError)
     if (path.includes('\0')) return refused(ErrorCode.BadArguments)
-    // The watch is set even if the node does not exist. No right is needed.
-    if (watch && connection) tree.dataWatches.add(path, connection)
     const node = tree.get(path)
+    if (tree.release.hidesStats && node !== undefined && !allowed(node.acl, Perms.READ, authInfo)) {
+      return refused(ErrorCode.NoAuth)
+    }
+    // The watch is set even if the node does not exist.
+    if (watch && connection) tree.dataWatches.add(path, connection)
     return node === undefined ? refused(ErrorCode.NoNode) : { err: 0, response: { stat: toStat(node) } }
   },
   getData: ({ path, watch }, tree, request) =>
@@ -165,13 +173,13 @@ function clientInfo({ scheme, id }: Id) {
   return { authScheme: scheme, user: schemes.get(scheme ?? '')?.userName(id ?? '') ?? '' }
 }
 
-function multiResult({ txn, err, stat }: TxnResult): MultiResult {
+function multiResult({ txn, err, stat }: TxnResult, tellsStat: boolean): MultiResult {
   if (txn.type === 'check') return { type: OpCode.check, response: {} }
   if (txn.type === 'delete') return { type: OpCode.delete, response: {} }
   if (stat !== undefined && txn.type === 'setData') return { type: OpCode.setData, response: { stat } }
   if (stat !== undefined && txn.type === 'create') {
     // A container, or a node with a TTL, is answered as by create2.
-    if (txn.kind === 'container' || txn.kind === 'ttl')
+    if (tellsStat || txn.kind === 'container' || txn.kind === 'ttl')
       return { type: OpCode.create2, response: { path: txn.path, stat } }
     return { type: OpCode.create, response: { path: txn.path } }
   }

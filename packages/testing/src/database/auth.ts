@@ -1,6 +1,7 @@
 // The identities of a client: the first one of its connection, and those that it proves by auth packets.
 import { generateDigest, type Id } from '@zk/wire'
 import { hashCode, spread } from './java-hash-set.ts'
+import type { Release } from './releases.ts'
 import { sha1 } from './sha1.ts'
 
 /** The ids of a connection before any auth packet. */
@@ -24,9 +25,10 @@ export function authenticate(
 }
 
 /** Adds ids to those of a connection, each once. The order is that of a real server (ServerCnxn.authInfo). */
-export function addAuthInfo(ids: readonly Id[], added: readonly Id[]): readonly Id[] {
+export function addAuthInfo(ids: readonly Id[], added: readonly Id[], release: Release): readonly Id[] {
   const all = [...ids]
   for (const id of added) if (!all.some((known) => equal(known, id))) all.push(id)
+  if (release.ordersIdentities) return all
   let capacity = 16
   while (all.length * 4 >= capacity * 3) capacity *= 2
   return all.sort((a, b) => bin(a, capacity) - bin(b, capacity))

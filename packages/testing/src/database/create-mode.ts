@@ -29,6 +29,8 @@ const modes: ReadonlyMap<number, Mode> = new Map([
   [CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL, { ...plain, isSequential: true, isTTL: true }],
 ])
 
+export const isKnownMode = (flags: number): boolean => modes.has(flags)
+
 /** The mode for these flags in a multi. Unknown flags make a persistent node. */
 export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
 

@@ -6,6 +6,7 @@ import { CONTAINER_OWNER, ttlOf, ttlOwner } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 import { nameIn, parentOf } from './paths.ts'
 import { Quotas } from './quota.ts'
+import { defaultsOf, NEWEST, type Release } from './releases.ts'
 import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
@@ -15,9 +16,11 @@ import { WatchManager, type WatchModes } from './watch-manager.ts'
 export type SequenceOverflow = 'stick' | 'wrap'
 
 export interface DataTreeOptions {
-  /** Default 'stick'. */
+  /** @default the newest */
+  readonly release?: Release
+  /** @default that of the release */
   readonly sequenceOverflow?: SequenceOverflow
-  /** Default 'one'. */
+  /** @default those of the release */
   readonly watchModes?: WatchModes
 }
 
@@ -38,6 +41,7 @@ export interface TxnResult {
 /** The nodes of one server, and their watchers (DataTree). */
 export class DataTree {
   lastProcessedZxid = 0n
+  readonly release: Release
   readonly watchModes: WatchModes
   readonly dataWatches: WatchManager
   readonly childWatches: WatchManager
@@ -50,11 +54,14 @@ export class DataTree {
   readonly #ttls = new Set<string>()
   #dataSize = 0
 
-  constructor({ sequenceOverflow = 'stick', watchModes = 'one' }: DataTreeOptions = {}) {
+  constructor({ release = NEWEST, ...options }: DataTreeOptions = {}) {
+    const defaults = defaultsOf(release)
+    const { sequenceOverflow = defaults.sequenceOverflow, watchModes = defaults.watchModes } = options
+    this.release = release
     this.#sequenceOverflow = sequenceOverflow
     this.watchModes = watchModes
-    this.dataWatches = new WatchManager(watchModes)
-    this.childWatches = new WatchManager(watchModes)
+    this.dataWatches = new WatchManager(release, watchModes)
+    this.childWatches = new WatchManager(release, watchModes)
     const root = ancient(OPEN_ACL_UNSAFE)
     this.#nodes.set('/', root)
     this.#put('/zookeeper', ancient(OPEN_ACL_UNSAFE))
@@ -143,7 +150,8 @@ export class DataTree {
 
   /** A copy for a new follower (a snapshot): everything except the watches. */
   copy(): DataTree {
-    const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow, watchModes: this.watchModes })
+    const { release, watchModes } = this
+    const copy = new DataTree({ release, sequenceOverflow: this.#sequenceOverflow, watchModes })
     copy.lastProcessedZxid = this.lastProcessedZxid
     copy.#nodes.clear()
     for (const [path, node] of this.#nodes) if (path !== '') copy.#nodes.set(path, node.copy())
@@ -233,8 +241,8 @@ export class DataTree {
     }
     const stat = toStat(node)
     this.quotas.created(path, node.dataLength)
-    this.dataWatches.trigger(path, 'NodeCreated', acl)
-    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
+    this.dataWatches.trigger(path, 'NodeCreated', zxid, acl)
+    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', zxid, parent.acl)
     return { txn, err: 0, path, stat }
   }
 
@@ -254,9 +262,9 @@ export class DataTree {
     else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
     this.quotas.deleted(path, node.dataLength)
     // A watcher of both the data and the children of the node gets one event.
-    const notified = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
-    this.childWatches.trigger(path, 'NodeDeleted', node.acl, notified)
-    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
+    const notified = this.dataWatches.trigger(path, 'NodeDeleted', zxid, node.acl)
+    this.childWatches.trigger(path, 'NodeDeleted', zxid, node.acl, notified)
+    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', zxid, parent.acl)
     return ErrorCode.Ok
   }
 
@@ -272,7 +280,7 @@ export class DataTree {
     node.version = version
     const stat = toStat(node)
     this.quotas.grown(path, { count: 0, bytes })
-    this.dataWatches.trigger(path, 'NodeDataChanged', node.acl)
+    this.dataWatches.trigger(path, 'NodeDataChanged', zxid, node.acl)
     return { txn, err: 0, path, stat }
   }
 

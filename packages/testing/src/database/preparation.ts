@@ -1,15 +1,16 @@
-import { ErrorCode, type MultiOp, type RequestOf } from '@zk/wire'
+import { decode, ErrorCode, type MultiOp, type RequestOf, ustring } from '@zk/wire'
 import type { ServerRequest } from '../server/request.ts'
 import type { Txn } from '../server/txn.ts'
 import { ChangeRecords, viewOf } from './change-records.ts'
 import { checkMode, isCreate } from './create-mode.ts'
 import { configIn } from './config-node.ts'
 import type { DataTree } from './data-tree.ts'
-import { isRead, nodeOp } from './multi-op.ts'
+import { isReadable, nodeOp } from './multi-op.ts'
 import { hasParent, parentOf } from './paths.ts'
 import { prepareReconfig } from './prepare-reconfig.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
 import type { Quotas } from './quota.ts'
+import type { Release } from './releases.ts'
 
 export interface PreparationOptions {
   /** The schemes that ACLs may have, besides `world` and `auth`. @default digest and ip */
@@ -57,7 +58,8 @@ export class Preparation {
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
     const extendedTypesEnabled = this.#extendedTypesEnabled
-    const own = { extendedTypesEnabled, quotas: this.#quotas, schemes: this.#schemes }
+    const { release } = this.#tree
+    const own = { extendedTypesEnabled, quotas: this.#quotas, release, schemes: this.#schemes }
     const context = { changes: this.#changes, sessionId, authInfo, zxid, ...own }
     if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
     if (isNodeOp(message)) return prepareNode(message, context)
@@ -65,9 +67,11 @@ export class Preparation {
     if (message.op === 'createSession') return createSession(message.rest)
     if (message.op === 'closeSession') return this.#closeSession(sessionId, zxid)
     if (message.op === 'deleteContainer') {
-      // The request of a client is never read as a path here, because its bytes still begin with the header.
-      if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
-      return removeContainer(new TextDecoder().decode(message.rest), context)
+      if (sessionId === 0n) return removeContainer(new TextDecoder().decode(message.rest), context)
+      // Servers that take the whole request of a client for a path find no node: its bytes begin with the header.
+      if (!release.deletesContainersOfClients) return refuse(ErrorCode.BadArguments)
+      const path = pathIn(message.rest)
+      return path === undefined ? refuse(ErrorCode.MarshallingError) : removeContainer(path, context)
     }
     if (message.op === 'reconfig') return this.#reconfig(message.request, context)
     throw new TypeError(`a request with the opcode ${message.opCode} is not a write`)
@@ -80,7 +84,7 @@ export class Preparation {
   refuse({ message, isMalformed = false }: ServerRequest, err: number): Txn {
     if (message.op === 'multi') {
       if (isMalformed) return refuse(ErrorCode.MarshallingError)
-      return multiTxn(message.request, (op) => this.#refuseNode(op, err))
+      return multiTxn(message.request, this.#tree.release, (op) => this.#refuseNode(op, err))
     }
     if (message.op === 'reconfig' && !this.#reconfigEnabled) return refuse(ErrorCode.ReconfigDisabled)
     if (!isNodeOp(message)) return refuse(err)
@@ -105,7 +109,7 @@ export class Preparation {
   #multi(parts: readonly MultiOp[], context: PrepareContext): Txn {
     const { changes, zxid } = context
     const pending = changes.pending(touchedPaths(parts))
-    return multiTxn(parts, (op) => {
+    return multiTxn(parts, context.release, (op) => {
       const txn = prepareNode(op, context)
       // A MarshallingError is not a KeeperException: after it the records stay until its zxid is applied.
       if (txn.type === 'error' && txn.err !== ErrorCode.MarshallingError) changes.rollback(zxid, pending)
@@ -137,9 +141,9 @@ export class Preparation {
 }
 
 /** Prepares the operations in order. The first one that is refused has its code, and those after it are not checked. */
-function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn {
-  // These are looked for in all operations before any operation is tried.
-  if (parts.some((part) => isRead(part) || part.request.path === null)) return refuse(ErrorCode.MarshallingError)
+function multiTxn(parts: readonly MultiOp[], release: Release, prepare: (op: NodeOp) => Txn): Txn {
+  // All operations are read before any operation is tried.
+  if (!parts.every((part) => isReadable(part, release))) return refuse(ErrorCode.MarshallingError)
   const txns: Txn[] = []
   let failed = false
   for (const part of parts) {
@@ -147,7 +151,7 @@ function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn 
       txns.push(refuse(ErrorCode.RuntimeInconsistency))
       continue
     }
-    const op = nodeOp(part)
+    const op = nodeOp(part, release)
     const txn = op === undefined ? refuse(ErrorCode.MarshallingError) : prepare(op)
     if (txn.type === 'error') {
       if (txn.err === ErrorCode.MarshallingError) return txn
@@ -156,6 +160,15 @@ function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn 
     txns.push(txn)
   }
   return { type: 'multi', txns }
+}
+
+/** The path of a DeleteContainerRequest; undefined if it cannot be read. */
+function pathIn(bytes: Uint8Array | undefined): string | undefined {
+  try {
+    return decode(ustring, bytes ?? new Uint8Array()) ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 function createSession(timeOut: Uint8Array = new Uint8Array()): Txn {

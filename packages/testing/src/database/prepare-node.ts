@@ -16,6 +16,7 @@ import { checkMode, type CreateOp, isCreate, type Mode, ttlIn } from './create-m
 import { CONTAINER_OWNER, isSession, ttlOwner } from './ephemeral-type.ts'
 import { hasParent, isSpecialPath, isValidPath, parentOf } from './paths.ts'
 import type { Growth, Quotas } from './quota.ts'
+import type { Release } from './releases.ts'
 
 /** A request, either alone or as an operation of a multi. */
 export type NodeOp =
@@ -35,6 +36,7 @@ export interface PrepareContext {
   readonly sessionId: bigint
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
+  readonly release: Release
   readonly extendedTypesEnabled: boolean
   /** undefined if quotas are not enforced. */
   readonly quotas: Quotas | undefined
@@ -68,7 +70,7 @@ export function sequenceSuffix(counter: number): string {
 }
 
 function create(op: CreateOp, context: PrepareContext): Txn {
-  const { changes, sessionId, authInfo, zxid, schemes } = context
+  const { changes, sessionId, authInfo, zxid } = context
   const mode = checkMode(op, context.extendedTypesEnabled)
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
@@ -77,7 +79,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (path === null) return refuse(ErrorCode.MarshallingError)
   // Here the path must only have a parent. The path itself is checked after ACL and parent.
   if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
-  const acl = fixupACL(op.request.acl, authInfo, schemes)
+  const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath = parentOf(path)
   const parent = changes.get(parentPath)
@@ -105,21 +107,22 @@ function create(op: CreateOp, context: PrepareContext): Txn {
 }
 
 function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: PrepareContext): Txn {
-  const { changes, authInfo, zxid } = context
+  const { changes, authInfo, release, zxid } = context
   if (path === null) return refuse(ErrorCode.MarshallingError)
   // The path is not validated here: '/a/' fails because there is no such node.
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const parent = changes.get(parentOf(path))
   if (parent === undefined) return refuse(ErrorCode.NoNode)
-  if (!allowed(parent.acl, Perms.DELETE, authInfo)) return refuse(ErrorCode.NoAuth)
   const node = changes.get(path)
+  if (node === undefined && release.showsMissingNodes) return refuse(ErrorCode.NoNode)
+  if (!allowed(parent.acl, Perms.DELETE, authInfo)) return refuse(ErrorCode.NoAuth)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (isOtherVersion(node.version, version)) return refuse(ErrorCode.BadVersion)
   if (node.childCount > 0) return refuse(ErrorCode.NotEmpty)
   return removed(path, parent, changes, zxid)
 }
 
-/** Deletes an empty container, or a node whose TTL is over. Only the leader requests this, and needs no right. */
+/** Deletes an empty container, or a node whose TTL is over, for the leader. No right is checked. */
 export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)
@@ -153,11 +156,12 @@ function setData(asked: TypeOf<typeof SetDataRequest>, context: PrepareContext):
   return { type: 'setData', path, data, version }
 }
 
-function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, schemes }: PrepareContext): Txn {
+function setACL(asked: TypeOf<typeof SetACLRequest>, context: PrepareContext): Txn {
+  const { changes, authInfo, zxid } = context
   const { path } = asked
   if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
   // If the ACL is invalid and the node does not exist, the ACL is reported.
-  const acl = fixupACL(asked.acl, authInfo, schemes)
+  const acl = fixupACL(asked.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const node = changes.get(path)
   if (node === undefined) return refuse(ErrorCode.NoNode)

@@ -4,7 +4,15 @@ import type { Txn } from '../server/txn.ts'
 import { allowed } from './acl.ts'
 import { viewOf } from './change-records.ts'
 import { type PrepareContext, refuse } from './prepare-node.ts'
-import { CONFIG_NODE, formatConfig, parseServer, type QuorumConfig, type QuorumServer } from './quorum-config.ts'
+import {
+  CONFIG_NODE,
+  formatConfig,
+  isQuorum,
+  parseServer,
+  type QuorumConfig,
+  type QuorumServer,
+  votersIn,
+} from './quorum-config.ts'
 
 type Asked = TypeOf<typeof ReconfigRequest>
 type Servers = ReadonlyMap<number, QuorumServer>
@@ -23,20 +31,17 @@ export function prepareReconfig(asked: Asked, quorum: Quorum | undefined, contex
   if (asked.curConfigId !== -1n && asked.curConfigId !== config.version) return refuse(ErrorCode.BadVersion)
   const servers = asked.newMembers === null ? incremental(asked, config.servers) : all(asked.newMembers)
   if (typeof servers === 'number') return refuse(servers)
-  const voters = votersOf(servers)
+  const next = { servers, version: zxid }
+  const voters = votersIn(next)
   // This is the rule of `standaloneEnabled`, which is on by default.
-  if (voters.length < 2) return refuse(ErrorCode.BadArguments)
-  if (voters.filter((id) => synced.has(id)).length <= Math.floor(voters.length / 2)) {
-    return refuse(ErrorCode.NewConfigNoQuorum)
-  }
+  if (voters.size < 2) return refuse(ErrorCode.BadArguments)
+  if (!isQuorum(voters, synced)) return refuse(ErrorCode.NewConfigNoQuorum)
   const node = changes.get(CONFIG_NODE)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
-  // This differs from ZooKeeper, in which a leader continues: here the voters cannot change.
-  if (String(voters) !== String(votersOf(config.servers))) return refuse(ErrorCode.Unimplemented)
   changes.add(zxid, CONFIG_NODE, viewOf(node, { version: -1 }))
-  const data = new TextEncoder().encode(formatConfig({ servers, version: zxid }))
-  return { type: 'setData', path: CONFIG_NODE, data, version: -1 }
+  const data = new TextEncoder().encode(formatConfig(next))
+  return { type: 'setData', path: CONFIG_NODE, data, version: -1, isReconfig: true }
 }
 
 /** The servers of a list that replaces the old one. Lines are as in a property file; commas also separate them. */
@@ -90,11 +95,6 @@ function split(text: string | null, separator = ','): string[] {
 /** Long.parseLong, for texts that can be the id of a server. */
 function parseId(text: string): number | undefined {
   return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined
-}
-
-function votersOf(servers: Servers): number[] {
-  const voters = [...servers.values()].filter(({ isParticipant }) => isParticipant)
-  return voters.map(({ id }) => id).sort((a, b) => a - b)
 }
 
 /** Whether the two have an address in common, apart from wildcards and loopback (QuorumServer.checkAddressDuplicate). */

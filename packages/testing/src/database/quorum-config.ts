@@ -26,6 +26,17 @@ export function initialConfig(members: readonly string[]): QuorumConfig {
   return { servers: new Map(servers), version: 0n }
 }
 
+/** The ids of the servers that vote. */
+export function votersIn({ servers }: QuorumConfig): ReadonlySet<number> {
+  return new Set([...servers.values()].filter(({ isParticipant }) => isParticipant).map(({ id }) => id))
+}
+
+/** Whether more than half of the voters are among these servers. */
+export function isQuorum(voters: ReadonlySet<number>, ids: Iterable<number>): boolean {
+  const present = new Set(ids)
+  return [...voters].filter((id) => present.has(id)).length > voters.size / 2
+}
+
 export function formatConfig({ servers, version }: QuorumConfig): string {
   const sorted = [...servers.values()].sort((a, b) => a.id - b.id)
   const lines = sorted.map((server) => `server.${server.id}=${formatServer(server)}\n`)

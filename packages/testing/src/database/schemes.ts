@@ -1,10 +1,11 @@
 // The schemes of ids that need a provider (ProviderRegistry): `world`, `auth` and `super` have none.
+import type { Release } from './releases.ts'
 
 interface Scheme {
   /** Whether an id was proved with a secret, so `auth` in an ACL stands for it. */
   readonly isAuthenticated: boolean
   /** Whether this text can be the id in an ACL. */
-  isValid(id: string): boolean
+  isValid(id: string, release: Release): boolean
   /** Whether the id in an ACL matches a client with the id `own`. */
   matches(own: string, id: string): boolean
   /** The name in the answer to whoAmI (AuthenticationProvider.getUserName). */
@@ -19,15 +20,18 @@ const digest: Scheme = {
   userName: (own) => own.split(':', 1)[0] ?? '',
 }
 
-/** An IPv4 address. In an ACL a number of leading bits may follow, which must be equal (IPAuthenticationProvider). */
+/** An address. In an ACL a number of leading bits may follow, which must be equal (IPAuthenticationProvider). */
 const ip: Scheme = {
   isAuthenticated: false,
-  isValid: (id) => parseRange(id) !== undefined,
+  isValid: (id, { acceptsIPv6 }) => (acceptsIPv6 || !id.includes(':')) && parseRange(id) !== undefined,
   matches(own, id) {
     const range = parseRange(id)
     const address = parseAddress(own)
-    if (range === undefined || address === undefined) return false
-    return range.bits === 0 || (address ^ range.address) >>> (32 - range.bits) === 0
+    if (range === undefined || address === undefined || address.length !== range.address.length) return false
+    return address.every((byte, index) => {
+      const bits = Math.min(8, Math.max(0, range.bits - 8 * index))
+      return (byte ^ range.address[index]!) >>> (8 - bits) === 0
+    })
   },
   userName: (own) => own,
 }
@@ -65,24 +69,34 @@ function javaSplit(id: string): string[] {
   return parts
 }
 
-function parseRange(id: string): { readonly address: number; readonly bits: number } | undefined {
+type Bytes = readonly number[]
+
+function parseRange(id: string): { readonly address: Bytes; readonly bits: number } | undefined {
   const slash = id.indexOf('/')
   const address = parseAddress(slash === -1 ? id : id.slice(0, slash))
-  const bits = slash === -1 ? 32 : parseInt32(id.slice(slash + 1), 32)
-  return address === undefined || bits === undefined ? undefined : { address, bits }
+  if (address === undefined) return undefined
+  const all = address.length * 8
+  const bits = slash === -1 ? all : parseInt32(id.slice(slash + 1), all)
+  return bits === undefined ? undefined : { address, bits }
 }
 
-/** ZooKeeper 3.8 reads only IPv4 addresses (IPAuthenticationProvider.addr2Bytes). No ACL matches other clients. */
-function parseAddress(text: string): number | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4) return undefined
-  let address = 0
-  for (const part of parts) {
-    const byte = parseInt32(part, 255)
-    if (byte === undefined) return undefined
-    address = (address << 8) | byte
-  }
-  return address
+function parseAddress(text: string): Bytes | undefined {
+  return text.includes(':') ? parseIPv6(text) : parseIPv4(text)
+}
+
+function parseIPv4(text: string): Bytes | undefined {
+  const bytes = text.split('.').map((part) => parseInt32(part, 255))
+  return bytes.length === 4 && bytes.every((byte) => byte !== undefined) ? bytes : undefined
+}
+
+/** Eight parts of four digits, or fewer with `::` between them (IPAuthenticationProvider.parseV6addr). */
+function parseIPv6(text: string): Bytes | undefined {
+  const [before = [], after, ...more] = text.split('::').map((half) => (half === '' ? [] : half.split(':')))
+  const missing = 8 - before.length - (after?.length ?? 0)
+  if (more.length > 0 || (after === undefined ? missing !== 0 : missing <= 0)) return undefined
+  const parts = [...before, ...Array<string>(missing).fill('0'), ...(after ?? [])]
+  if (!parts.every((part) => /^[\da-f]{1,4}$/i.test(part))) return undefined
+  return parts.map((part) => parseInt(part, 16)).flatMap((part) => [part >> 8, part & 0xff])
 }
 
 /** Integer.parseInt, for values from 0 to `max`: a sign and leading zeros are allowed. */

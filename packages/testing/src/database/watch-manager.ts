@@ -2,6 +2,7 @@ import { type ACL, type EventType, Perms } from '@zk/wire'
 import type { Watcher } from '../server/request.ts'
 import { allowed } from './acl.ts'
 import { parentOf } from './paths.ts'
+import type { Release } from './releases.ts'
 
 /**
  * How a connection watches a path (WatcherMode): for one event, for all events, or for all events including those below the
@@ -23,6 +24,7 @@ export interface WatchesSummary {
 
 /** The watchers of each path (WatchManager). */
 export class WatchManager {
+  readonly #release: Release
   readonly #modes: WatchModes
   readonly #byPath = new Map<string, Set<Watcher>>()
   /** The paths of each watcher, with the modes of its watches. */
@@ -32,7 +34,8 @@ export class WatchManager {
   /** The number of recursive watches. While it is 0, only watches on the path itself are looked up (WatcherModeManager). */
   #recursive = 0
 
-  constructor(modes: WatchModes = 'one') {
+  constructor(release: Release, modes: WatchModes) {
+    this.#release = release
     this.#modes = modes
   }
 
@@ -48,12 +51,13 @@ export class WatchManager {
 
   /**
    * Notifies all watchers of the path, and the recursive watchers above it, except those in `suppressed`. Returns all of
-   * them. A client without the right to read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944:
-   * from 3.8.4 on, and in Debian's 3.8.0).
+   * them. With `hidesEvents`, a client without the right to read a node with this ACL gets no event, but loses its one-shot
+   * watch.
    */
   trigger(
     path: string,
     type: EventType,
+    zxid: bigint,
     acl: readonly ACL[],
     suppressed?: ReadonlySet<Watcher>,
   ): ReadonlySet<Watcher> | undefined {
@@ -73,9 +77,10 @@ export class WatchManager {
       }
     }
     if (notified.size === 0) return undefined
+    const { hidesEvents, tellsZxidOfEvents } = this.#release
     for (const watcher of notified) {
-      // Up to 3.8 an event has no zxid.
-      if (!suppressed?.has(watcher) && allowed(acl, Perms.READ, watcher.authInfo)) watcher.event(type, path, -1n)
+      if (suppressed?.has(watcher) || (hidesEvents && !allowed(acl, Perms.READ, watcher.authInfo))) continue
+      watcher.event(type, path, tellsZxidOfEvents ? zxid : -1n)
     }
     return notified
   }
@@ -106,6 +111,7 @@ export class WatchManager {
     const paths = this.#byWatcher.get(watcher)
     if (paths === undefined || !this.has(path, watcher, modes)) return false
     this.#unset(paths, path, watcher, modes)
+    if (paths.size === 0 && this.#release.forgetsWatchers) this.#byWatcher.delete(watcher)
     return true
   }
 
@@ -124,7 +130,7 @@ export class WatchManager {
     return size
   }
 
-  /** A connection counts from its first watch on, even if it has no watch any more (WatchManager.toString, for `wchs`). */
+  /** For `wchs` (WatchManager.toString). A connection whose last watch has fired still counts. */
   get summary(): WatchesSummary {
     return { connections: this.#byWatcher.size, paths: this.#byPath.size, watches: this.size }
   }

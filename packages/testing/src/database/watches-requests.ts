@@ -64,16 +64,15 @@ export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchR
   return ErrorCode.Ok
 }
 
-/**
- * Whether there is such a watch, as an error code. Up to 3.8 the watch of any client on the path counts: the server does not
- * compare the watcher (WatchManager.containsWatcher).
- */
+/** Whether there is such a watch, as an error code. With `checksWatchesOfAll`, the watch of any client on the path counts. */
 export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>, watcher: Watcher): number {
   const parts = partsOf(tree, type)
-  if (parts === undefined || path === null) return ErrorCode.MarshallingError
-  if (tree.watchModes === 'several') {
-    return parts.some(([watches, modes]) => watches.has(path, watcher, modes)) ? ErrorCode.Ok : ErrorCode.NoWatcher
+  if (parts === undefined) return ErrorCode.MarshallingError
+  if (tree.watchModes === 'several' || !tree.release.checksWatchesOfAll) {
+    const isSet = path !== null && parts.some(([watches, modes]) => watches.has(path, watcher, modes))
+    return isSet ? ErrorCode.Ok : ErrorCode.NoWatcher
   }
+  if (path === null) return ErrorCode.MarshallingError
   // The server goes up from slash to slash, at least once. '' ends before that, and 'a' has no slash.
   if (path === '') return ErrorCode.NoWatcher
   if (!path.includes('/')) return ErrorCode.MarshallingError

@@ -1,10 +1,11 @@
-import { DataTree, type DataTreeOptions, type TxnResult } from '../database/index.ts'
+import { configOf, DataTree, type DataTreeOptions, type QuorumConfig, type TxnResult } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import { TxnLog } from './txn-log.ts'
 
 export interface Snapshot {
   readonly tree: DataTree
   readonly sessions: ReadonlyMap<bigint, number>
+  readonly config: QuorumConfig | undefined
   /** The zxid of the last transaction that the snapshot contains. */
   readonly zxid: bigint
 }
@@ -22,9 +23,11 @@ export class Database {
   #tree: DataTree
   /** The timeouts of sessions, in ms (sessionsWithTimeouts). */
   #sessions = new Map<bigint, number>()
+  /** The last reconfiguration. */
+  #config: QuorumConfig | undefined
 
-  constructor({ sequenceOverflow, watchModes }: Required<DataTreeOptions>) {
-    this.#tree = new DataTree({ sequenceOverflow, watchModes })
+  constructor({ release, sequenceOverflow, watchModes }: Required<DataTreeOptions>) {
+    this.#tree = new DataTree({ release, sequenceOverflow, watchModes })
   }
 
   get tree(): DataTree {
@@ -35,6 +38,12 @@ export class Database {
     return this.#sessions
   }
 
+  /** The last reconfiguration that it has accepted, committed or not (QuorumPeer.getLastSeenQuorumVerifier). */
+  get lastConfig(): QuorumConfig | undefined {
+    const accepted = this.log.unapplied().map(({ txn }) => configOf(txn))
+    return accepted.findLast((config) => config !== undefined) ?? this.#config
+  }
+
   /** Applies the next entry of the log. */
   apply(entry: LoggedTxn): TxnResult {
     const { header, txn } = entry
@@ -42,6 +51,7 @@ export class Database {
     this.log.advance()
     if (txn.type === 'createSession') this.#sessions.set(header.sessionId, txn.timeOut)
     else if (txn.type === 'closeSession') this.#sessions.delete(header.sessionId)
+    this.#config = configOf(txn) ?? this.#config
     return this.#tree.apply(entry)
   }
 
@@ -51,12 +61,13 @@ export class Database {
   }
 
   snapshot(): Snapshot {
-    return { tree: this.#tree.copy(), sessions: new Map(this.#sessions), zxid: this.log.applied }
+    return { tree: this.#tree.copy(), sessions: new Map(this.#sessions), config: this.#config, zxid: this.log.applied }
   }
 
   /** Replaces the tree, the sessions and the log, including transactions that only this member has accepted. */
-  restore({ tree, sessions, zxid }: Snapshot): void {
+  restore({ tree, sessions, config, zxid }: Snapshot): void {
     this.#tree = tree
+    this.#config = config
     this.#sessions = new Map(sessions)
     this.log.reset(zxid)
   }

@@ -1,5 +1,6 @@
 // Elects the leader. Candidates are members that can reach each other and follow no leader; the most recent state wins
 // (FastLeaderElection).
+import { isQuorum, type QuorumConfig, votersIn } from '../database/index.ts'
 import type { Process } from './process.ts'
 import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
@@ -15,6 +16,7 @@ interface Voter {
   readonly process: Process
   readonly vote: Vote
   readonly acceptedEpoch: number
+  readonly config: QuorumConfig
   readonly isRunning: boolean
   readonly isLooking: boolean
   readonly isLeading: boolean
@@ -29,13 +31,11 @@ export class Election {
   readonly #settings: Settings
   readonly #network: Network
   readonly #members: readonly Voter[]
-  readonly #quorum: number
 
   constructor(settings: Settings, network: Network, members: readonly Voter[]) {
     this.#settings = settings
     this.#network = network
     this.#members = members
-    this.#quorum = Math.floor(settings.members.length / 2) + 1
   }
 
   /** The member looks for a leader: it finds one, becomes the leader, or tries again later. */
@@ -57,25 +57,29 @@ export class Election {
   /** The leader that a quorum follows, this member included. The member must reach that quorum and the leader. */
   #established(member: Voter): string | undefined {
     const others = this.#members.filter((other) => this.#reaches(member, other))
-    const leader = others.find(
-      (leader) =>
-        leader.isLeading && others.filter((other) => other.follows === leader.name).length + 1 >= this.#quorum,
-    )
+    const voters = newestVoters([member, ...others])
+    const leader = others.find((leader) => {
+      const followers = others.filter((other) => other.follows === leader.name)
+      return leader.isLeading && isQuorum(voters, idsOf([leader, member, ...followers]))
+    })
     return leader?.name
   }
 
+  /** Members that do not vote wait for the leader of the others. */
   #elect(member: Voter): boolean {
-    const voters = this.#members.filter(
+    const looking = this.#members.filter(
       (other) => other === member || (other.isLooking && this.#reaches(member, other)),
     )
-    if (voters.length < this.#quorum) return false
+    const ids = newestVoters(looking)
+    const voters = looking.filter(({ id }) => ids.has(id))
+    if (!voters.includes(member) || !isQuorum(ids, idsOf(voters))) return false
     // If two members have the same state, the larger id wins.
     const best = voters.toSorted((a, b) => (isAhead(a.vote, b.vote) ? -1 : isAhead(b.vote, a.vote) ? 1 : b.id - a.id))
     for (const leader of best) {
       const followers = voters.filter(
         (voter) => voter !== leader && !isAhead(voter.vote, leader.vote) && this.#reaches(leader, voter),
       )
-      if (followers.length + 1 < this.#quorum) continue
+      if (!isQuorum(ids, idsOf([leader, ...followers]))) continue
       const epoch = 1 + Math.max(leader.acceptedEpoch, ...followers.map(({ acceptedEpoch }) => acceptedEpoch))
       leader.lead(epoch)
       for (const follower of followers) {
@@ -92,3 +96,11 @@ export class Election {
     return other !== member && other.isRunning && !this.#network.isCut(member.name, other.name)
   }
 }
+
+/** The voters of the newest configuration that one of these members knows. */
+function newestVoters(members: readonly Voter[]): ReadonlySet<number> {
+  const configs = members.map(({ config }) => config)
+  return votersIn(configs.reduce((newest, config) => (config.version > newest.version ? config : newest)))
+}
+
+const idsOf = (members: readonly Voter[]): readonly number[] => members.map(({ id }) => id)

@@ -1,4 +1,5 @@
 // ZooKeeper servers that agree on one tree, as a model in virtual time. Nothing happens outside of `Agenda.run`.
+import { isQuorum, votersIn } from '../database/index.ts'
 import type { Channel, End } from './channel.ts'
 import { Election } from './election.ts'
 import { Member, type Role } from './member.ts'
@@ -14,14 +15,12 @@ export class Ensemble {
   readonly sessions: Sessions
   /** Called for each change of a role. A role before it was set is not reported. */
   onRole: (member: string, role: Role) => void = () => {}
-  readonly #quorum: number
 
   /** A standalone server serves at once, an ensemble after it has elected a leader. */
   constructor(settings: EnsembleSettings) {
     const full = withDefaults(settings)
     const members: Member[] = []
     this.members = members
-    this.#quorum = Math.floor(full.members.length / 2) + 1
     this.network = new Network(full.members, full.agenda, full.latency)
     this.sessions = new Sessions(() => this.leader)
     const around = {
@@ -54,7 +53,8 @@ export class Ensemble {
       if (leader.primary === undefined || !leader.isRunning) return false
       const isWith = (member: Member) =>
         member === leader || (member.isServing() && member.follows === leader.name && this.#reaches(leader, member))
-      return this.members.filter(isWith).length >= this.#quorum
+      const ids = this.members.filter(isWith).map(({ id }) => id)
+      return isQuorum(votersIn(leader.config), ids)
     })
   }
 

@@ -89,10 +89,9 @@ export class FollowerServer extends ZooKeeperServer {
     }
   }
 
-  /** Servers before 3.9 cannot read the bytes of a request a second time (ByteBufferRequestRecord). */
   #finishAgain(sync: Pending): void {
     sync.entry = undefined
-    if (this.host.settings.version < '3.9') sync.refused = ErrorCode.MarshallingError
+    if (!this.host.settings.release.readsRequestsAgain) sync.refused = ErrorCode.MarshallingError
     this.finish(sync)
   }
 

@@ -1,6 +1,6 @@
 // A member that leads: it proposes transactions, commits those that a quorum has acknowledged, and steps down if it has lost
 // its quorum (Leader).
-import { configIn, initialConfig, type QuorumConfig, writeConfig } from '../database/index.ts'
+import { configIn, configOf, initialConfig, isQuorum, type QuorumConfig, votersIn, writeConfig } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { Channel } from './channel.ts'
@@ -31,7 +31,8 @@ export class Leader implements Quorum {
   tick = 0
   #tickSkip = true
   #state: State = { type: 'establishing' }
-  readonly #quorum: number
+  /** The ids of the members whose acks count. */
+  #voters: ReadonlySet<number>
   readonly #handlers = new Set<LearnerHandler>()
   readonly #outstanding: Proposal[] = []
   #lastCommitted: bigint
@@ -41,11 +42,11 @@ export class Leader implements Quorum {
     const { database, process, settings } = host
     this.host = host
     this.epoch = epoch
-    this.#quorum = Math.floor(settings.members.length / 2) + 1
     this.#initial = { currentEpoch: database.currentEpoch, lastZxid: database.log.last }
     // A leader begins with all transactions that it has accepted, even if no other member has them (loadData).
     database.fastForward()
     database.currentEpoch = epoch
+    this.#voters = votersIn(database.lastConfig ?? initialConfig(settings.members))
     this.#lastCommitted = database.log.last
     process.at(process.now + settings.initLimit * settings.tickTime, () => {
       if (this.#state.type === 'establishing') this.#stepDown()
@@ -59,14 +60,12 @@ export class Leader implements Quorum {
 
   /** The number of followers that have caught up. */
   get followers(): number {
-    return this.#count(({ isSynced }) => isSynced) - 1
+    return this.syncedMembers.size - 1
   }
 
   /** The ids of the leader and of the followers that have caught up. */
   get syncedMembers(): ReadonlySet<number> {
-    const { members } = this.host.settings
-    const synced = [...this.#handlers].filter(({ isSynced }) => isSynced).map(({ member }) => member)
-    return new Set([this.host.name, ...synced].map((name) => members.indexOf(name) + 1))
+    return this.#idsOf(({ isSynced }) => isSynced)
   }
 
   /** The last configuration on which members agreed. The first one is the leader's own, with the first zxid of its epoch. */
@@ -114,7 +113,7 @@ export class Leader implements Quorum {
   /** A follower has all transactions up to this one on its disk. */
   synced(handler: LearnerHandler, zxid: bigint): void {
     if (this.#state.type === 'establishing') {
-      if (this.#count(({ isSynced }) => isSynced) < this.#quorum) return
+      if (!isQuorum(this.#voters, this.syncedMembers)) return
       this.#startServing()
     } else handler.channel.toFollower({ type: 'upToDate' })
     for (const { entry, acks } of this.#outstanding) if (entry.header.zxid <= zxid) acks.add(handler.member)
@@ -168,13 +167,33 @@ export class Leader implements Quorum {
 
   #tryToCommit(): void {
     const { server } = this
-    while (server !== undefined && (this.#outstanding[0]?.acks.size ?? 0) >= this.#quorum) {
+    while (server !== undefined && this.#isAcknowledged(this.#outstanding[0])) {
       const { entry, syncs } = this.#outstanding.shift()!
       this.#lastCommitted = entry.header.zxid
       this.#send({ type: 'commit', zxid: entry.header.zxid })
       server.commits.commit(entry)
       for (const owner of syncs) this.#sendSync(owner)
+      const config = configOf(entry.txn)
+      if (config !== undefined) this.#reconfigured(config)
     }
+  }
+
+  /** A reconfiguration needs a quorum of the old voters and one of the new. */
+  #isAcknowledged(proposal: Proposal | undefined): boolean {
+    if (proposal === undefined) return false
+    const config = configOf(proposal.entry.txn)
+    const acks = [...proposal.acks].map((name) => this.#idOf(name))
+    return isQuorum(this.#voters, acks) && (config === undefined || isQuorum(votersIn(config), acks))
+  }
+
+  /** A leader that has no vote any more steps down, after it has answered. */
+  #reconfigured(config: QuorumConfig): void {
+    this.#voters = votersIn(config)
+    const { process, name } = this.host
+    if (this.#voters.has(this.#idOf(name))) return
+    process.at(process.now, () => {
+      if (this.#state.type === 'serving') this.#stepDown('the leader has no vote any more')
+    })
   }
 
   #sendSync(owner: Owner): void {
@@ -206,7 +225,7 @@ export class Leader implements Quorum {
       if (this.#state.type === 'over') return
       if (!this.#tickSkip) {
         this.tick++
-        if (this.#count((handler) => handler.isInTouch(this.tick)) < this.#quorum) return this.#stepDown()
+        if (!isQuorum(this.#voters, this.#idsOf((handler) => handler.isInTouch(this.tick)))) return this.#stepDown()
       }
       this.#tickSkip = !this.#tickSkip
       this.#send({ type: 'ping' })
@@ -214,15 +233,18 @@ export class Leader implements Quorum {
     })
   }
 
-  /** The number of members that count, including this one. A member that has come back may have two handlers for a while. */
-  #count(counts: (handler: LearnerHandler) => boolean): number {
-    const members = new Set([this.host.name])
-    for (const handler of this.#handlers) if (counts(handler)) members.add(handler.member)
-    return members.size
+  /** The ids of this member and of those that count. A member that has come back may have two handlers for a while. */
+  #idsOf(counts: (handler: LearnerHandler) => boolean): ReadonlySet<number> {
+    const members = [...this.#handlers].filter(counts).map(({ member }) => member)
+    return new Set([this.host.name, ...members].map((name) => this.#idOf(name)))
   }
 
-  #stepDown(): void {
-    this.stop('the leader is without a quorum')
+  #idOf(member: string): number {
+    return this.host.settings.members.indexOf(member) + 1
+  }
+
+  #stepDown(reason = 'the leader is without a quorum'): void {
+    this.stop(reason)
     this.host.lookAgain()
   }
 }

@@ -1,6 +1,6 @@
 // One server of an ensemble, in any role (QuorumPeer).
 import type { ConnectRequest, TypeOf } from '@zk/wire'
-import type { DataTree } from '../database/index.ts'
+import { type DataTree, initialConfig, type QuorumConfig } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Channel, End } from './channel.ts'
@@ -218,6 +218,11 @@ export class Member {
   /** @internal */
   get leading(): Leader | undefined {
     return this.#state.type === 'leading' ? this.#state.leader : undefined
+  }
+
+  /** The configuration that decides who votes. @internal */
+  get config(): QuorumConfig {
+    return this.#database.lastConfig ?? initialConfig(this.#context.settings.members)
   }
 
   /** @internal */

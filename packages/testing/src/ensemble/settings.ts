@@ -1,4 +1,4 @@
-import { DEFAULT_SCHEMES, type SequenceOverflow, type ServerVersion, type WatchModes } from '../database/index.ts'
+import { DEFAULT_SCHEMES, defaultsOf, NEWEST, type Release, type SequenceOverflow, type WatchModes } from '../database/index.ts'
 import type { Agenda } from './agenda.ts'
 
 /**
@@ -46,9 +46,9 @@ export interface EnsembleSettings {
   readonly electionTime?: () => number
   /** @default none */
   readonly latency?: Latency
-  /** @default 'stick' */
+  /** @default that of the release */
   readonly sequenceOverflow?: SequenceOverflow
-  /** @default 'one' */
+  /** @default those of the release */
   readonly watchModes?: WatchModes
   /** The schemes that ACLs may have besides `world` and `auth` (ProviderRegistry). @default digest and ip */
   readonly schemes?: ReadonlySet<string>
@@ -72,14 +72,14 @@ export interface EnsembleSettings {
   readonly requestThrottleMaxRequests?: number
   /** A request that has waited longer is not executed; 0 for any time. @default 0: zookeeper.throttled_op_wait_time */
   readonly throttledOpWaitTime?: number
-  /** The release whose operations the members know. @default '3.8' */
-  readonly version?: ServerVersion
+  /** The release of the members. @default the newest */
+  readonly release?: Release
 }
 
 export type Settings = Required<EnsembleSettings>
 
 export function withDefaults(settings: EnsembleSettings): Settings {
-  const { tickTime = 2_000, random } = settings
+  const { tickTime = 2_000, random, release = NEWEST } = settings
   return {
     syncLimit: 5,
     initLimit: 10,
@@ -88,8 +88,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     memberOptions: {},
     electionTime: () => 200 + Math.floor(random() * 50),
     latency: () => 0,
-    sequenceOverflow: 'stick',
-    watchModes: 'one',
+    ...defaultsOf(release),
     schemes: DEFAULT_SCHEMES,
     readOnlyMode: false,
     containerCheckInterval: 60_000,
@@ -98,7 +97,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     enforceQuota: false,
     requestThrottleMaxRequests: 0,
     throttledOpWaitTime: 0,
-    version: '3.8',
+    release,
     ...settings,
     tickTime,
   }

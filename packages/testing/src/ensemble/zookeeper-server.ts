@@ -91,7 +91,7 @@ export abstract class ZooKeeperServer {
     const client = request.connection && this.#clients.get(request.connection)
     // If the session has ended, the request gets no answer: the connection is closed when the end is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
-    if (isKnown(request.message.opCode, this.host.settings.version)) return this.process(pending)
+    if (isKnown(request.message.opCode, this.host.settings.release)) return this.process(pending)
     this.#throttler.finished(pending)
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
     this.#drop(client, `opcode ${request.message.opCode} is not known`)
@@ -138,14 +138,15 @@ export abstract class ZooKeeperServer {
     if (client === undefined && request.sessionId !== 0n) return
     const err = result?.err ?? refused
     // A connection whose session has moved is closed without an answer (ZOOKEEPER-710).
-    if (err === ErrorCode.SessionMoved) return this.#drop(client, 'the session has moved to another member')
+    const isAnswered = request.message.op === 'multi' && this.host.settings.release.answersMovedMulti
+    if (err === ErrorCode.SessionMoved && !isAnswered) return this.#drop(client, 'the session has moved to another member')
     if (entry?.txn.type === 'createSession' && client !== undefined) {
       return this.finishSessionInit(client, true, request)
     }
     const { tree } = this.host.database
     const answer =
       result !== undefined && request.message.opCode !== OpCode.sync
-        ? answerWrite(request, result)
+        ? answerWrite(request, result, tree.release)
         : err === ErrorCode.Ok
           ? answerRead(tree, request)
           : { err, response: undefined }

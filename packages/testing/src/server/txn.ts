@@ -16,7 +16,14 @@ export type Txn =
       readonly parentCVersion: number
     }
   | { readonly type: 'delete'; readonly path: string }
-  | { readonly type: 'setData'; readonly path: string; readonly data: Uint8Array | null; readonly version: number }
+  | {
+      readonly type: 'setData'
+      readonly path: string
+      readonly data: Uint8Array | null
+      readonly version: number
+      /** Whether it is a reconfiguration: the data is the new configuration, and decides who votes. */
+      readonly isReconfig?: true
+    }
   | { readonly type: 'setACL'; readonly path: string; readonly acl: readonly ACL[]; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number }
   | { readonly type: 'createSession'; readonly timeOut: number }

@@ -69,7 +69,7 @@ test('mntr', () => {
   const values = ask(busy(), 'mntr').trimEnd().split('\n')
   const notified = Object.fromEntries(values.map((line) => line.split('\t') as [string, string]))
   expect(notified).toMatchObject({
-    zk_version: '3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+    zk_version: '3.9.6-zktesting, built on 2022-02-25 08:49 UTC',
     zk_server_state: 'standalone',
     zk_avg_latency: '0.0',
     zk_num_alive_connections: '2',

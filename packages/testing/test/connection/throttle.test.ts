@@ -73,7 +73,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
   })
 
   test('requests that the members do not know give their places back', () => {
-    const bench = new Bench({ members, requestThrottleMaxRequests: 2, version: '3.6' })
+    const bench = new Bench({ members, requestThrottleMaxRequests: 2, release: '3.6' })
     for (let each = 0; each < 3; each++) {
       const stranger = connect(bench)
       stranger.ask('whoAmI', undefined)

@@ -1,6 +1,6 @@
 import { ErrorCode, type Id, Perms } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { addAuthInfo, allowed, authenticate, firstAuthInfo, fixupACL } from '../../src/database/index.ts'
+import { addAuthInfo, allowed, authenticate, firstAuthInfo, fixupACL, NEWEST, releaseOf } from '../../src/database/index.ts'
 import { acl, bytes } from './support.ts'
 
 const LOCAL: readonly Id[] = [{ scheme: 'ip', id: '127.0.0.1' }]
@@ -34,7 +34,7 @@ describe('authenticate', () => {
 describe('addAuthInfo', () => {
   test('keeps the ids as a server does: each once, in the order of its table', () => {
     const added = [USER, { scheme: 'digest', id: 'bob:abc=' }, { scheme: 'super', id: '' }, USER]
-    const ids = added.reduce<readonly Id[]>((ids, id) => addAuthInfo(ids, [id]), LOCAL)
+    const ids = added.reduce<readonly Id[]>((ids, id) => addAuthInfo(ids, [id], NEWEST), LOCAL)
     expect(ids.map(({ scheme, id }) => `${scheme} ${id}`)).toEqual([
       'super ',
       'ip 127.0.0.1',
@@ -45,7 +45,7 @@ describe('addAuthInfo', () => {
 
   test('finds room for many', () => {
     const many = Array.from({ length: 30 }, (_, i) => ({ scheme: 'digest', id: `u${i}:x` }))
-    expect(addAuthInfo(LOCAL, many)).toHaveLength(31)
+    expect(addAuthInfo(LOCAL, many, NEWEST)).toHaveLength(31)
   })
 })
 
@@ -72,14 +72,21 @@ describe('allowed', () => {
     expect(allowed([acl(Perms.READ, 'ip', id)], Perms.READ, LOCAL)).toBe(expected)
   })
 
-  test('an address of version 6 matches nothing, not even itself', () => {
-    expect(allowed([acl(Perms.READ, 'ip', '::1')], Perms.READ, firstAuthInfo('::1'))).toBe(false)
-    expect(allowed([acl(Perms.READ, 'ip', '0.0.0.0/0')], Perms.READ, firstAuthInfo('::1'))).toBe(false)
+  test.each([
+    ['::1', true],
+    ['0:0:0:0:0:0:0:1', true],
+    ['::2', false],
+    ['::2/126', true],
+    ['8000::/1', false],
+    ['::/0', true],
+    ['0.0.0.0/0', false],
+  ])('the address ::1 and the ACL ip:%s: %s', (id, expected) => {
+    expect(allowed([acl(Perms.READ, 'ip', id)], Perms.READ, firstAuthInfo('::1'))).toBe(expected)
   })
 })
 
 describe('fixupACL', () => {
-  const fixed = (...args: Parameters<typeof acl>) => fixupACL([acl(...args)], LOCAL)
+  const fixed = (...args: Parameters<typeof acl>) => fixupACL([acl(...args)], LOCAL, { release: NEWEST })
 
   test.each([
     ['world', 'anyone'],
@@ -89,6 +96,9 @@ describe('fixupACL', () => {
     ['ip', '10.0.0.1'],
     ['ip', '10.0.0.1/0'],
     ['ip', '+10.00.-0.1/+32'],
+    ['ip', '::1'],
+    ['ip', 'fe80::1:2/64'],
+    ['ip', '1:2:3:4:5:6:7:8/128'],
   ])('takes %s:%s', (scheme, id) => {
     expect(fixed(1, scheme, id)).toEqual([acl(1, scheme, id)])
   })
@@ -97,9 +107,19 @@ describe('fixupACL', () => {
     ['ip', '10.0.0.-1'],
     ['ip', '10.0.0.'],
     ['ip', '10.0.0.1/8/8'],
+    ['ip', '1:2:3:4:5:6:7'],
+    ['ip', '1:2:3:4::5:6:7:8'],
+    ['ip', '::1::'],
+    ['ip', '::12345'],
+    ['ip', '::1/129'],
     ['sasl', null],
   ])('refuses %s:%s', (scheme, id) => {
     expect(fixed(1, scheme, id)).toBe(ErrorCode.InvalidACL)
+  })
+
+  test('takes addresses of version 6 from 3.9.4 on only', () => {
+    const of = (release: string) => fixupACL([acl(1, 'ip', '::1')], LOCAL, { release: releaseOf(release)! })
+    expect([of('3.9.3'), of('3.9.4')]).toEqual([ErrorCode.InvalidACL, [acl(1, 'ip', '::1')]])
   })
 
   test.each(['world', 'digest', 'ip'])('fails at %s with a null id', (scheme) => {
@@ -111,6 +131,7 @@ describe('fixupACL', () => {
       fixupACL(
         entries.map((entry) => acl(...entry)),
         [],
+        { release: NEWEST },
       )
     expect(bad([1, 'digest', 'x'], [1, null, 'y'])).toBe(ErrorCode.MarshallingError)
     expect(bad([1, 'digest', 'x'], [1, 'digest', null])).toBe(ErrorCode.MarshallingError)
@@ -119,7 +140,7 @@ describe('fixupACL', () => {
   })
 
   test('refuses auth of a session that proved no identity: an address is no proof', () => {
-    expect(fixupACL([acl(1, 'auth', '')], LOCAL)).toBe(ErrorCode.InvalidACL)
-    expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }])).toBe(ErrorCode.InvalidACL)
+    expect(fixupACL([acl(1, 'auth', '')], LOCAL, { release: NEWEST })).toBe(ErrorCode.InvalidACL)
+    expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }], { release: NEWEST })).toBe(ErrorCode.InvalidACL)
   })
 })

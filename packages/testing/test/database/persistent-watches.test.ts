@@ -1,5 +1,6 @@
 import { ErrorCode, WatcherType } from '@zk/wire'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { releaseOf } from '../../src/database/index.ts'
 import { bytes, Client, operator, Server } from './support.ts'
 
 const PERSISTENT = 0
@@ -9,10 +10,10 @@ const NEVER = 2n ** 62n
 let server: Server
 let client: Client
 
-beforeEach(() => start('one'))
+beforeEach(() => start('3.8'))
 
-function start(watchModes: 'one' | 'several'): void {
-  server = new Server({ watchModes }).make('/a')
+function start(release: string): void {
+  server = new Server({ release: releaseOf(release)! }).make('/a')
   client = new Client(0x10n)
 }
 
@@ -67,7 +68,7 @@ test('addWatch of a path that is null is refused', () => {
 
 describe('Several watches of one connection on one path', () => {
   test('are all there from 3.9 on, and one goes without the others', () => {
-    start('several')
+    start('3.9')
     addWatch('/a', RECURSIVE)
     addWatch('/a', PERSISTENT)
     getData('/a')
@@ -91,8 +92,8 @@ describe('Several watches of one connection on one path', () => {
   })
 
   test('go together with the type Any', () => {
-    for (const modes of ['one', 'several'] as const) {
-      start(modes)
+    for (const release of ['3.8', '3.9']) {
+      start(release)
       addWatch('/a', RECURSIVE)
       addWatch('/a', PERSISTENT)
       getData('/a')

@@ -1,6 +1,6 @@
 import { ErrorCode, operationName } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { answerRead, goesToLeader, isKnown, isWrite, type ServerVersion } from '../../src/database/index.ts'
+import { answerRead, goesToLeader, isKnown, isWrite, NEWEST, releaseOf } from '../../src/database/index.ts'
 import { bytes, Client, Server } from './support.ts'
 
 const client = new Client(0x10n)
@@ -88,13 +88,15 @@ describe('Opcodes', () => {
     for (const opCode of all.filter((opCode) => !isWrite(opCode))) {
       const op = operationName(opCode) ?? 'error'
       const request = client.malformed(op)
-      if (isKnown(opCode, '3.8')) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
+      if (isKnown(opCode, NEWEST)) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
       else expect(() => answerRead(server.tree, request)).toThrow(/is not a read/)
     }
   })
 
-  test('isKnown: an older server knows less, and 3.9 no check outside of a multi', () => {
-    const unknown = (version: ServerVersion) => names((opCode) => isKnown(opCode, '3.8') && !isKnown(opCode, version))
+  test('isKnown: an older server knows less, and from 3.8.5 and 3.9.3 on no check outside of a multi', () => {
+    const all = releaseOf('3.8.4')!
+    const unknown = (release: string) =>
+      names((opCode) => isKnown(opCode, all) && !isKnown(opCode, releaseOf(release)!))
     expect(unknown('3.5')).toEqual([
       'multiRead',
       'getEphemerals',
@@ -105,7 +107,8 @@ describe('Opcodes', () => {
     ])
     expect(unknown('3.6')).toEqual(['whoAmI'])
     expect(unknown('3.7')).toEqual([])
-    expect(unknown('3.9')).toEqual(['check'])
+    expect(unknown('3.9.2')).toEqual([])
+    for (const release of ['3.8.5', '3.9.3', '3.9']) expect(unknown(release)).toEqual(['check'])
   })
 
   test('a request of the other kind is an error of the caller', () => {

@@ -41,8 +41,12 @@ export class Client implements Connection {
     this.authInfo = authInfo
   }
 
+  /** The zxid in the header of each event. */
+  readonly zxids: bigint[] = []
+
   event(type: EventType, path: string, zxid: bigint): void {
-    this.events.push(`${type} ${path}${zxid === -1n ? '' : ` ${zxid}`}`)
+    this.events.push(`${type} ${path}`)
+    this.zxids.push(zxid)
   }
 
   established(): void {}
@@ -96,7 +100,7 @@ export class Server {
   commit(): (Answer | undefined)[] {
     return this.#outstanding
       .splice(0)
-      .map(({ request, zxid, txn }) => answerWrite(request, this.#apply(request, zxid, txn)))
+      .map(({ request, zxid, txn }) => answerWrite(request, this.#apply(request, zxid, txn), this.tree.release))
   }
 
   do(request: ServerRequest): Answer {

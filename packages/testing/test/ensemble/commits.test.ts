@@ -1,14 +1,15 @@
 // Which request a transaction answers: a server looks at session and xid, at nothing else (CommitProcessor).
 import { ErrorCode } from '@zk/wire'
 import { describe, expect, it } from 'vitest'
+import { releaseOf } from '../../src/database/index.ts'
 import { type TestClient, T, World } from './support/world.ts'
 
 /**
  * A follower has a client of a session whose write of before, by another connection, the leader has proposed. It is committed
  * when the follower's own requests reach the leader no more.
  */
-function committedLate(ask: (next: TestClient) => void, version: '3.8' | '3.9' = '3.8') {
-  const world = World.ready(3, { version })
+function committedLate(ask: (next: TestClient) => void, name = '3.9') {
+  const world = World.ready(3, { release: releaseOf(name)! })
   const { network } = world.ensemble
   const [follower, third] = world.followers
   const leader = world.leader.name
@@ -38,8 +39,8 @@ describe('CommitProcessor', () => {
     ['3.9', ErrorCode.Ok],
   ] as const)(
     'CommitProcessor of %s answers a sync by a write of before with its xid, and then again',
-    (version, err) => {
-      const { early, replies } = committedLate((next) => next.sync(), version)
+    (release, err) => {
+      const { early, replies } = committedLate((next) => next.sync(), release)
       expect(early).toMatchObject([{ op: 'sync', err: 0, response: { path: '/' } }])
       expect(replies).toMatchObject([
         { op: 'sync', err: 0 },

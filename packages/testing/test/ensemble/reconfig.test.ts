@@ -99,6 +99,7 @@ describe('reconfig', () => {
       ErrorCode.NewConfigNoQuorum,
       { joining: [4, 5, 6].map((id) => server(id)).join(',') },
     ],
+    ['a group', ErrorCode.Unimplemented, { members: [1, 2, 3].map((id) => server(id)).join(',') + ',group.1=1:2:3' }],
     ['nothing wrong, but no right to it', ErrorCode.NoAuth, { joining: server(1) }],
   ])('reconfig with %s is refused with %i', (_, code, change) => {
     const { err, config } = scene()
@@ -107,16 +108,87 @@ describe('reconfig', () => {
     expect(config()).toBe(before)
   })
 
-  test('reconfig cannot change the voters here', () => {
-    const { asSuper, err } = scene()
+  test('a member that has left serves its clients, but counts for no quorum any more', () => {
+    const { bench, asSuper, err, config, client } = scene()
+    const { leader, members } = bench.model
+    const [left, stays] = members.filter((member) => member !== leader)
     asSuper()
-    for (const change of [
-      { leaving: '3' },
-      { joining: server(4) },
-      { joining: 'server.3=zk3:2888:3888:observer;2181' },
-    ]) {
-      expect(err(change)).toBe(ErrorCode.Unimplemented)
-    }
+    expect(err({ leaving: left!.name.slice(-1) })).toBe(ErrorCode.Ok)
+    bench.pass(100)
+    expect(config(left!.name)).not.toContain(`=${left!.name}:`)
+    const guest = bench.connect({ member: left!.name })
+    guest.ask('create', { path: '/a', data: null, acl: OPEN, flags: 0 })
+    bench.pass(100)
+    expect(guest.replies.at(-1)?.err).toBe(ErrorCode.Ok)
+    stays!.freeze()
+    client.ask('create', { path: '/b', data: null, acl: OPEN, flags: 0 })
+    bench.pass(100)
+    expect(client.replies.at(-1)?.op).toBe('reconfig')
+    stays!.thaw()
+    bench.pass(100)
+    expect(client.replies.at(-1)?.op).toBe('create')
+  })
+
+  test('a member that has left is never elected, and may come back', () => {
+    const { bench, asSuper, err } = scene()
+    const { leader, members } = bench.model
+    const [left, stays] = members.filter((member) => member !== leader)
+    const id = Number(left!.name.slice(-1))
+    asSuper()
+    expect(err({ leaving: String(id) })).toBe(ErrorCode.Ok)
+    stays!.kill()
+    bench.pass(20_000)
+    // One of two voters is no quorum, whoever else runs.
+    expect(members.map(({ role }) => role)).not.toContain('leader')
+    stays!.restart()
+    bench.pass(5_000)
+    expect(bench.model.leader).not.toBe(left)
+    const client = bench.connect({ member: bench.model.leader!.name })
+    client.ask('auth', { type: 0, scheme: 'digest', auth: new TextEncoder().encode('super:secret') }, -4)
+    const lists = { joiningServers: server(id), leavingServers: null, newMembers: null, curConfigId: -1n }
+    client.ask('reconfig', lists)
+    bench.pass(100)
+    expect(client.replies.at(-1)?.err).toBe(ErrorCode.Ok)
+    stays!.kill()
+    bench.pass(5_000)
+    expect(bench.model.isServing).toBe(true)
+  })
+
+  test('a leader that leaves answers, and steps down', () => {
+    const { bench, asSuper, answer, config } = scene()
+    const leader = bench.model.leader!
+    asSuper()
+    expect(answer({ leaving: leader.name.slice(-1) }).err).toBe(ErrorCode.Ok)
+    bench.pass(5_000)
+    expect(leader.role).toBe('follower')
+    expect(bench.model.leader).not.toBe(leader)
+    expect(config(leader.name)).not.toContain(`=${leader.name}:`)
+  })
+
+  test('a stranger may join: it counts as a voter that is down', () => {
+    const { bench, asSuper, err, client } = scene()
+    const [one, other] = bench.model.members.filter(({ role }) => role === 'follower')
+    asSuper()
+    expect(err({ joining: server(4) })).toBe(ErrorCode.Ok)
+    one!.freeze()
+    client.ask('create', { path: '/a', data: null, acl: OPEN, flags: 0 })
+    bench.pass(100)
+    expect(client.replies.at(-1)?.op).toBe('reconfig')
+    one!.thaw()
+    other!.freeze()
+    bench.pass(100)
+    expect(client.replies.at(-1)?.op).toBe('reconfig')
+    other!.thaw()
+    bench.pass(100)
+    expect(client.replies.at(-1)?.op).toBe('create')
+  })
+
+  test('who writes the configuration node as any other changes no voters', () => {
+    const { bench } = scene()
+    bench.model.nodes.setData(CONFIG, `${server(7)}\nversion=9`)
+    bench.model.leader!.kill()
+    bench.pass(5_000)
+    expect(bench.model.leader).toBeDefined()
   })
 
   test('reconfig is for one at a time', () => {

@@ -2,9 +2,9 @@ import { ErrorCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Bench } from '../support/bench.ts'
 
-describe('version', () => {
-  test('version: newer operations are answered with -6, ahead of waiting requests, and the connection is closed', () => {
-    const bench = new Bench({ members: 3, version: '3.6' })
+describe('release', () => {
+  test('release: newer operations are answered with -6, ahead of waiting requests, and the connection is closed', () => {
+    const bench = new Bench({ members: 3, release: '3.6' })
     const follower = bench.model.members.find(({ role }) => role === 'follower')!
     const client = bench.connect({ member: follower.name })
     follower.lag(Infinity)
