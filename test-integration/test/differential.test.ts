@@ -30,7 +30,7 @@ describe('TestEnsemble', () => {
       const ensemble = Ensemble.attach(description)
       await atRest(ensemble)
       const real = new RealTarget(ensemble)
-      const other = process.env['ZK_TARGETS'] === 'real' ? real : new VirtualTarget()
+      const other = process.env['ZK_TARGETS'] === 'real' ? real : new VirtualTarget({ release: shared?.release })
       let requests = 0
       const failure = await search(programs(), PROGRAMS, real, other, (program) => (requests += countOf(program)))
       expect(failure, failure && formatProgram(failure.program)).toBeUndefined()

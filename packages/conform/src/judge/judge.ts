@@ -1,7 +1,7 @@
 // Judges a server: plays all clauses, finds the release that it resembles most, and says where it differs from that release.
 import { type Chapter, type Check, type Clause, expectedOf, idOf, type Need, type Profile } from '../clauses/index.ts'
 import { NO_COMMAND, playOn, type Target } from '../play/index.ts'
-import { isBefore, isStopped, RELEASES } from '../releases/index.ts'
+import { concerns, isBefore, RELEASES } from '../releases/index.ts'
 import type { ScenarioGroup, VersionedScenario } from '../scenarios/index.ts'
 import { compareTranscripts, type LineDifference } from './compare.ts'
 import { gradeOf } from './grade.ts'
@@ -189,7 +189,7 @@ async function playScenario(
 ): Promise<JudgedScenario> {
   if (scenario.since !== undefined && isBefore(release, scenario.since)) return { name, outcome: 'later', kinds: [] }
   const mayHurt = scenario.halts !== undefined && !given.has('hostile')
-  if (mayHurt || (scenario.halts !== undefined && isStopped(release, scenario.halts))) {
+  if (mayHurt || (scenario.halts !== undefined && concerns(scenario.halts, release))) {
     return { name, outcome: 'untried', kinds: [] }
   }
   const actual = await target.use((stage) => playOn(stage, scenario.play, { timeout, signal }))

@@ -53,33 +53,23 @@ export const fourLetterWords = group('four-letter words', {
     s.note(at, (await s.ask(at, 'envi')).replaceAll(/=.*/g, '').replaceAll(/^java\.l.*\n/gm, ''))
   },
 
-  'wchs counts connections, paths and watches': {
-    differs: [
-      {
-        what: '`wchs` does not count a connection whose watches are all removed.',
-        why: 'From 3.9.0 on, WatchManager removes the connection with its last watch.',
-        since: ['3.9.0'],
-        line: (line) => line.replace('2 connections watching 0 paths', '1 connections watching 0 paths'),
-      },
-    ],
-    play: async (s) => {
-      const a = await s.open()
-      const b = await s.open()
-      const count = async (): Promise<void> => s.note('wchs', { value: await s.ask('leader', 'wchs') })
-      await count()
-      await a.exists('/a', true)
-      await count()
-      await b.exists('/a', true)
-      await b.exists('/b', true)
-      await b.getChildren('/', true)
-      await count()
-      await a.create('/a')
-      await count()
-      await b.removeWatches('/b', WatcherType.Data)
-      await count()
-      await a.close()
-      await b.close()
-    },
+  'wchs counts connections, paths and watches': async (s) => {
+    const a = await s.open()
+    const b = await s.open()
+    const count = async (): Promise<void> => s.note('wchs', { value: await s.ask('leader', 'wchs') })
+    await count()
+    await a.exists('/a', true)
+    await count()
+    await b.exists('/a', true)
+    await b.exists('/b', true)
+    await b.getChildren('/', true)
+    await count()
+    await a.create('/a')
+    await count()
+    await b.removeWatches('/b', WatcherType.Data)
+    await count()
+    await a.close()
+    await b.close()
   },
 
   'wchc and wchp list watches by session and by path, dump the ephemeral nodes by session': async (s) => {
@@ -130,37 +120,23 @@ export const fourLetterWords = group('four-letter words', {
     await a.close()
   },
 
-  'mntr counts the watches of all sessions': {
-    differs: [
-      {
-        what: '`mntr` lists neither sessions nor uptime nor peer_state, and followers instead of learners.',
-        why: 'These metrics came with 3.6.0.',
-        before: '3.6',
-        line: (line) =>
-          line
-            .replace(/ (peer_state|uptime|global_sessions|local_sessions) .*/, ' $1 is left out')
-            .replace(/(leader) learners .*/, '$1 learners is left out')
-            .replace(/(leader) followers .*/, '$1 followers N'),
-      },
-    ],
-    play: async (s) => {
-      const [a, b, c] = await everywhere(s)
-      await a.create('/e', { flags: 1 })
-      await a.exists('/e', true)
-      await a.getChildren('/', true)
-      await s.settle()
-      for (const at of places) {
-        const answer = await s.ask(at, 'mntr')
-        for (const key of monitored) {
-          const value = new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1]
-          s.note(at, key, value === undefined ? 'is left out' : masked(value))
-        }
-        for (const key of counted) {
-          s.note(at, key, new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1] ?? 'is left out')
-        }
+  'mntr counts the watches of all sessions': async (s) => {
+    const [a, b, c] = await everywhere(s)
+    await a.create('/e', { flags: 1 })
+    await a.exists('/e', true)
+    await a.getChildren('/', true)
+    await s.settle()
+    for (const at of places) {
+      const answer = await s.ask(at, 'mntr')
+      for (const key of monitored) {
+        const value = new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1]
+        s.note(at, key, value === undefined ? 'is left out' : masked(value))
       }
-      for (const each of [a, b, c]) await each.close()
-    },
+      for (const key of counted) {
+        s.note(at, key, new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1] ?? 'is left out')
+      }
+    }
+    for (const each of [a, b, c]) await each.close()
   },
 
   'a word may come with a line feed, in parts, and with more bytes behind it': async (s) => {

@@ -1,16 +1,14 @@
 // Scenarios: longer sequences of requests on several sessions, whose whole transcripts are compared.
 import type { ScenarioBody } from '../play/index.ts'
-import type { Difference, Halt } from '../releases/index.ts'
+import type { Halt } from '../releases/index.ts'
 
-/** A scenario whose transcript depends on the release. */
+/** A scenario that servers of some releases cannot play. */
 export interface VersionedScenario {
   readonly play: ScenarioBody
   /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
   readonly since?: string
   /** It halts the servers of some releases, and so all later scenarios: not played there. */
   readonly halts?: Halt
-  /** How other releases differ in this scenario, besides the general differences. */
-  readonly differs?: readonly Difference[]
 }
 
 /** By title. */

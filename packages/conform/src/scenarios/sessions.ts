@@ -108,30 +108,15 @@ export const sessions = group('sessions', {
     await b.close()
   },
 
-  'multi on the old connection of a moved session': {
-    differs: [
-      {
-        what: 'A multi on the old connection of a moved session fails with SessionMoved in its parts, and the connection stays open.',
-        why: 'FinalRequestProcessor checks for that error only outside of a multi. In either case no part of the multi is applied.',
-        before: '3.6',
-        line: (line) => {
-          if (line === 'a: closed by the server') return []
-          return line.endsWith(' -> closed instead')
-            ? [line.replace('closed instead', 'Ok z3 [error { err: SessionMoved }]'), 'a: closed by the server']
-            : line.replace('closeSession -> Ok z3', 'closeSession -> Ok z4')
-        },
-      },
-    ],
-    play: async (s) => {
-      const a = await s.open({ at: 'follower' })
-      await a.create('/a')
-      const b = await s.open({ session: a, at: 'leader', pings: false })
-      await b.setData('/a', 'moved')
-      await a.multi({ type: 13, request: { path: '/a', version: 0 } })
-      await a.fence()
-      await b.close()
-      await a.connection.closed
-    },
+  'multi on the old connection of a moved session': async (s) => {
+    const a = await s.open({ at: 'follower' })
+    await a.create('/a')
+    const b = await s.open({ session: a, at: 'leader', pings: false })
+    await b.setData('/a', 'moved')
+    await a.multi({ type: 13, request: { path: '/a', version: 0 } })
+    await a.fence()
+    await b.close()
+    await a.connection.closed
   },
 
   'closeSession is answered, removes ephemeral nodes and closes the connection': async (s) => {

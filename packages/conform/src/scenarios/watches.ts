@@ -1,13 +1,6 @@
 import { CreateMode, WatcherType } from '@zk/wire'
 import type { Session } from '../play/index.ts'
-import { type Difference, sentWithoutPermission } from '../releases/index.ts'
 import { group } from './group.ts'
-
-const noWatcherOfNoPath: Difference = {
-  what: 'checkWatches with an invalid path fails with NoWatcher, not MarshallingError.',
-  why: 'From 3.6 to 3.8 WatchManager goes up the path from parent to parent, and PathParentIterator throws for an invalid path.',
-  line: (line) => line.replace(/(checkWatches \{ path: (?:null|""|"a"), .* -> )MarshallingError/, '$1NoWatcher'),
-}
 
 export const watches = group('watches', {
   'a watch of data fires once, for the session that has set it': async (s) => {
@@ -58,32 +51,18 @@ export const watches = group('watches', {
     await closeBoth(a, b)
   },
 
-  'failed reads leave no watch': {
-    differs: [
-      // The watch is set by exists, which needs no permission.
-      sentWithoutPermission({
-        'b: checkWatches { path: "/a", type: 2 } -> Ok z1': ['b: event NodeDataChanged "/a" state 3 -1'],
-      }),
-      {
-        what: 'A failed exists sets no watch.',
-        why: 'No failed request sets a watch; before, this exists succeeded.',
-        since: ['3.8.4', '3.9.2'],
-        line: (line) => line.replace(/(checkWatches \{ path: "\/a", type: 2 \} -> )Ok/, '$1NoWatcher'),
-      },
-    ],
-    play: async (s) => {
-      const { a, b } = await s.pair()
-      await a.create('/a', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
-      await s.settle()
-      await b.getData('/a', true)
-      await b.getChildren('/a', true)
-      await b.checkWatches('/a', WatcherType.Any)
-      await b.exists('/a', true)
-      await b.checkWatches('/a', WatcherType.Data)
-      await a.setData('/a')
-      await s.settle()
-      await closeBoth(a, b)
-    },
+  'failed reads leave no watch': async (s) => {
+    const { a, b } = await s.pair()
+    await a.create('/a', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
+    await s.settle()
+    await b.getData('/a', true)
+    await b.getChildren('/a', true)
+    await b.checkWatches('/a', WatcherType.Any)
+    await b.exists('/a', true)
+    await b.checkWatches('/a', WatcherType.Data)
+    await a.setData('/a')
+    await s.settle()
+    await closeBoth(a, b)
   },
 
   'a watch of children fires on creation and deletion of them, and of the node': async (s) => {
@@ -287,26 +266,20 @@ export const checkWatchesAndRemoveWatches = group('checkWatches and removeWatche
     await closeBoth(a, b)
   },
 
-  'checkWatches and removeWatches with invalid paths and types': {
-    differs: [
-      { ...noWatcherOfNoPath, before: '3.6' },
-      { ...noWatcherOfNoPath, since: ['3.9.0'] },
-    ],
-    play: async (s) => {
-      const a = await s.open()
-      await a.create('/a')
-      await a.getData('/a', true)
-      for (const type of [-1, 0, 6, 99, 2 ** 31 - 1]) {
-        await a.checkWatches('/a', type)
-        await a.removeWatches('/a', type)
-      }
-      for (const path of [null, '', 'a', '/a/', '/a//b']) {
-        await a.checkWatches(path, WatcherType.Any)
-        await a.removeWatches(path, WatcherType.Any)
-      }
-      await a.setData('/a')
-      await a.close()
-    },
+  'checkWatches and removeWatches with invalid paths and types': async (s) => {
+    const a = await s.open()
+    await a.create('/a')
+    await a.getData('/a', true)
+    for (const type of [-1, 0, 6, 99, 2 ** 31 - 1]) {
+      await a.checkWatches('/a', type)
+      await a.removeWatches('/a', type)
+    }
+    for (const path of [null, '', 'a', '/a/', '/a//b']) {
+      await a.checkWatches(path, WatcherType.Any)
+      await a.removeWatches(path, WatcherType.Any)
+    }
+    await a.setData('/a')
+    await a.close()
   },
 })
 

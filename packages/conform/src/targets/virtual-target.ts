@@ -1,17 +1,18 @@
 import {
-  type ServerVersion,
+  type ServerRelease,
   type TestMember,
   type VirtualEnsemble,
   VirtualWorld,
   type VirtualWorldOptions,
 } from '@zk/testing'
+import { isBefore } from '../releases/index.ts'
 import { addressSeenBy, type Place, places, settings, type Stage, type Target } from '../play/index.ts'
 
 /** How often it is checked whether the members serve, in ms. */
 const CHECK_INTERVAL = 10
 
 export interface VirtualTargetOptions {
-  /** Such as `3.8.7`: members know the operations of this release. @default '3.8' */
+  /** The release of the members, such as `3.8.7`. @default '3.9' */
   readonly release?: string | undefined
   /** How many members there are. One is a standalone server. @default 3 */
   readonly members?: number | undefined
@@ -32,15 +33,14 @@ export class VirtualTarget implements Target {
   }
 
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
-    const { release = '3.8', members = 3, newWorld = usualWorld, prepare, more } = this.#options
+    const { release = '3.9', members = 3, newWorld = usualWorld, prepare, more } = this.#options
     const { superUser: _, ...options } = settings
-    const version = release.split('.', 2).join('.') as ServerVersion
     const world = newWorld({
       ...options,
       ...more,
       members,
-      version,
-      enforceQuota: options.enforceQuota && version !== '3.5' && version !== '3.6',
+      release: release as ServerRelease,
+      enforceQuota: options.enforceQuota && !isBefore(release, '3.7'),
     })
     prepare?.(world.ensemble)
     return world.run(() => play(new VirtualStage(world, more?.sasl)))

@@ -26,7 +26,7 @@ export class Member {
   /** The transaction that last wrote its data. */
   readonly mzxid: bigint
   /**
-   * Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. A server from 3.8.6 or 3.9.5
+   * Why its data could not be read: `NoAuth`. Such a member is not followed when it writes its data. A server from 3.8.4 or 3.9.2
    * on does not even tell whose node it is: then `sessionId`, `since`, `czxid` and `mzxid` are 0.
    */
   readonly error: KeeperError | undefined

@@ -1,4 +1,4 @@
-// Nodes that this client may not read. From 3.8.6 and 3.9.5 on servers do not even tell it that such a node exists: `exists`
+// Nodes that this client may not read. From 3.8.4 and 3.9.2 on servers do not even tell it that such a node exists: `exists`
 // fails with `NoAuth` (ZOOKEEPER-2590). Some releases do not send it events of such a node.
 import { type CallOptions, KeeperError, type Runtime, type Stat, type WatchedEvent } from '@zk/client'
 import { pause, wasAborted } from '@zk/client/internal'

@@ -237,7 +237,7 @@ describe('What Barrier refuses', () => {
 describe('Barrier whose node the waiter may not read', () => {
   const SECRET = [{ perms: 31, id: { scheme: 'digest', id: 'owner:x' } }]
 
-  /** From 3.8.6 and 3.9.5 on servers do not tell either that such a node exists. */
+  /** From 3.8.4 and 3.9.2 on servers do not tell either that such a node exists. */
   const releases = [
     ['where servers send no events of it', false],
     ['where servers refuse to show it', true],

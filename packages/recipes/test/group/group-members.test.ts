@@ -210,7 +210,7 @@ describe('Group.watchMembers', () => {
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
     await join(scene, other, 'open', '1')
-    // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
+    // As servers from 3.8.4 and 3.9.2 on do: ZOOKEEPER-2590.
     const { session } = zk
     scene.ensemble.faults.fail({ op: 'exists', path: me.path, session: session.id, code: 'NoAuth', times: Infinity })
     const members = new Group(zk, PATH).watchMembers()

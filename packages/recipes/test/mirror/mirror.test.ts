@@ -259,7 +259,7 @@ describe.each(['3.5', '3.8', '3.9'] as const)('Mirror on servers %s', (release) 
   test('Mirror goes on where a server does not show at all what may not be read (T14)', async () => {
     const { scene, zk, nodes, writer } = await prepared({ release })
     nodes.create(`${ROOT}/secret`, { data: 'hidden', acl: SECRET })
-    // As servers from 3.8.6 and 3.9.5 on do: ZOOKEEPER-2590.
+    // As servers from 3.8.4 and 3.9.2 on do: ZOOKEEPER-2590.
     const refuse = (path: string) =>
       scene.ensemble.faults.fail({ op: 'exists', path, session: zk.session.id, code: 'NoAuth', times: Infinity })
     refuse(`${ROOT}/secret`)

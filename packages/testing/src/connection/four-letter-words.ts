@@ -132,11 +132,17 @@ function monitored({
     ['approximate_data_size', tree.approximateDataSize],
   ] as const
   const followed = (name: string) =>
-    role === 'leader' ? ([[name, followers], ['synced_followers', followers]] as const) : []
+    role === 'leader'
+      ? ([
+          [name, followers],
+          ['synced_followers', followers],
+        ] as const)
+      : []
   const version = ['version', versionOf(release)] as const
   const meanLatency = ['avg_latency', mean(average, release)] as const
   const [least, most] = [['min_latency', whole(min)] as const, ['max_latency', whole(max)] as const]
-  if (!release.hasMetrics) return [version, meanLatency, most, least, ...traffic, state, ...size, ...followed('followers')]
+  if (!release.hasMetrics)
+    return [version, meanLatency, most, least, ...traffic, state, ...size, ...followed('followers')]
   return [
     version,
     state,

@@ -24,7 +24,10 @@ export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]):
 export function fixupACL(
   acl: readonly ACL[] | null,
   ids: readonly Id[],
-  { release, schemes: registered = DEFAULT_SCHEMES }: { readonly release: Release; readonly schemes?: ReadonlySet<string> | undefined },
+  {
+    release,
+    schemes: registered = DEFAULT_SCHEMES,
+  }: { readonly release: Release; readonly schemes?: ReadonlySet<string> | undefined },
 ): readonly ACL[] | number {
   if (acl === null && release.failsAtNullACL) return ErrorCode.MarshallingError
   if (acl === null || acl.length === 0) return ErrorCode.InvalidACL

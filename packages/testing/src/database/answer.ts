@@ -41,8 +41,9 @@ export function answerWrite({ message }: ServerRequest, result: TxnResult, relea
   const { op } = message
   const { err, path, stat, results = [] } = result
   // A multi itself never fails, only its operations.
-  if (result.txn.type === 'multi' && op === 'multi') {
-    const tellsStat = (index: number) => release.tellsStatInMulti && message.request[index]?.type === OpCode.create2
+  if (result.txn.type === 'multi' && message.op === 'multi') {
+    const parts = message.request
+    const tellsStat = (index: number) => release.tellsStatInMulti && parts[index]?.type === OpCode.create2
     return { err: 0, response: results.map((each, index) => multiResult(each, tellsStat(index))) }
   }
   if (err !== 0) return { err }

@@ -75,6 +75,11 @@ export const behaviours = {
     why: 'ZOOKEEPER-3301.',
     since: ['3.7.0'],
   },
+  refusesSessionsReadOnly: {
+    what: 'A read-only server closes the connection of a client that resumes a session of the ensemble. Before, it resumed the session.',
+    why: 'ReadOnlyZooKeeperServer.validateSession (ZOOKEEPER-3863).',
+    since: ['3.7.0'],
+  },
   tellsStatInMulti: {
     what: 'The result of a create2 in a multi contains the Stat.',
     why: 'ZOOKEEPER-4026. Before, the result was that of create, without a Stat.',
@@ -204,7 +209,11 @@ function hasReached(release: string, firsts: readonly string[]): boolean {
 }
 
 /** The `3.8.0` of `3.8.0-debian`. */
-const numberOf = (release: string): string => release.split('-', 1)[0]!
+function numberOf(release: string): string {
+  return release.split('-', 1)[0]!
+}
 
 /** The `3.5` of `3.5.10`. */
-const lineOf = (release: string): string => release.split('.', 2).join('.')
+function lineOf(release: string): string {
+  return release.split('.', 2).join('.')
+}

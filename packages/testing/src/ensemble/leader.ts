@@ -1,6 +1,14 @@
 // A member that leads: it proposes transactions, commits those that a quorum has acknowledged, and steps down if it has lost
 // its quorum (Leader).
-import { configIn, configOf, initialConfig, isQuorum, type QuorumConfig, votersIn, writeConfig } from '../database/index.ts'
+import {
+  configIn,
+  configOf,
+  initialConfig,
+  isQuorum,
+  type QuorumConfig,
+  votersIn,
+  writeConfig,
+} from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { Channel } from './channel.ts'
@@ -225,7 +233,13 @@ export class Leader implements Quorum {
       if (this.#state.type === 'over') return
       if (!this.#tickSkip) {
         this.tick++
-        if (!isQuorum(this.#voters, this.#idsOf((handler) => handler.isInTouch(this.tick)))) return this.#stepDown()
+        if (
+          !isQuorum(
+            this.#voters,
+            this.#idsOf((handler) => handler.isInTouch(this.tick)),
+          )
+        )
+          return this.#stepDown()
       }
       this.#tickSkip = !this.#tickSkip
       this.#send({ type: 'ping' })

@@ -9,8 +9,8 @@ import { SessionTracker } from './session-tracker.ts'
 import { ZooKeeperServer } from './zookeeper-server.ts'
 
 /**
- * It opens sessions that no other member knows, as with localSessionsEnabled, and refuses sessions of the ensemble. Its tree
- * has all transactions in its log, even those that were never committed.
+ * It opens sessions that no other member knows, as with localSessionsEnabled. Sessions of the ensemble are refused, or tracked
+ * with them. Its tree has all transactions in its log, even those that were never committed.
  */
 export class ReadOnlyServer extends ZooKeeperServer {
   override readonly isReadOnly = true
@@ -20,13 +20,16 @@ export class ReadOnlyServer extends ZooKeeperServer {
   constructor(host: Host) {
     super(host)
     host.database.fastForward()
-    this.#tracker = new SessionTracker(host.process, host.settings.tickTime, new Map(), (id) => this.#expire(id))
+    const { database, process, settings } = host
+    const known = settings.release.refusesSessionsReadOnly ? new Map() : database.sessions
+    this.#tracker = new SessionTracker(process, settings.tickTime, known, (id) => this.#expire(id))
     this.#ids = host.sessionIds()
   }
 
   override connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
     if (!request.readOnly) return connection.close('the member is read-only, and the client did not agree to that')
-    if (this.host.database.sessions.has(request.sessionId)) {
+    const { database, settings } = this.host
+    if (settings.release.refusesSessionsReadOnly && database.sessions.has(request.sessionId)) {
       return connection.close('the member is read-only, and the session is one of the ensemble')
     }
     super.connect(connection, request)

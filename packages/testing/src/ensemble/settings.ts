@@ -1,4 +1,11 @@
-import { DEFAULT_SCHEMES, defaultsOf, NEWEST, type Release, type SequenceOverflow, type WatchModes } from '../database/index.ts'
+import {
+  DEFAULT_SCHEMES,
+  defaultsOf,
+  NEWEST,
+  type Release,
+  type SequenceOverflow,
+  type WatchModes,
+} from '../database/index.ts'
 import type { Agenda } from './agenda.ts'
 
 /**

@@ -139,7 +139,8 @@ export abstract class ZooKeeperServer {
     const err = result?.err ?? refused
     // A connection whose session has moved is closed without an answer (ZOOKEEPER-710).
     const isAnswered = request.message.op === 'multi' && this.host.settings.release.answersMovedMulti
-    if (err === ErrorCode.SessionMoved && !isAnswered) return this.#drop(client, 'the session has moved to another member')
+    if (err === ErrorCode.SessionMoved && !isAnswered)
+      return this.#drop(client, 'the session has moved to another member')
     if (entry?.txn.type === 'createSession' && client !== undefined) {
       return this.finishSessionInit(client, true, request)
     }

@@ -263,7 +263,7 @@ describe('nodes', () => {
     const client = bench.connect()
     client.ask('exists', { path: '/a', watch: true })
     bench.model.nodes.create('/a')
-    expect(client.events).toMatchObject([{ zxid: -1n, event: { type: 1, state: 3, path: '/a' } }])
+    expect(client.events).toMatchObject([{ zxid: 2n, event: { type: 1, state: 3, path: '/a' } }])
   })
 
   test('a counter that was preset is the next number', () => {

@@ -28,7 +28,7 @@ function busy(): Bench {
 test('srvr', () => {
   expect(ask(busy(), 'srvr')).toBe(
     [
-      'Zookeeper version: 3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+      'Zookeeper version: 3.9.6-zktesting, built on 2022-02-25 08:49 UTC',
       'Latency min/avg/max: 0/0.0/0',
       'Received: 6',
       'Sent: 5',
@@ -86,7 +86,7 @@ test('envi shows the version in the form that clients expect, and NA for values 
   const lines = ask(new Bench(), 'envi').split('\n')
   expect(lines.slice(0, 4)).toEqual([
     'Environment:',
-    'zookeeper.version=3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+    'zookeeper.version=3.9.6-zktesting, built on 2022-02-25 08:49 UTC',
     'host.name=zk1',
     'java.version=<NA>',
   ])

@@ -1,6 +1,14 @@
 import { ErrorCode, type Id, Perms } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { addAuthInfo, allowed, authenticate, firstAuthInfo, fixupACL, NEWEST, releaseOf } from '../../src/database/index.ts'
+import {
+  addAuthInfo,
+  allowed,
+  authenticate,
+  firstAuthInfo,
+  fixupACL,
+  NEWEST,
+  releaseOf,
+} from '../../src/database/index.ts'
 import { acl, bytes } from './support.ts'
 
 const LOCAL: readonly Id[] = [{ scheme: 'ip', id: '127.0.0.1' }]
@@ -141,6 +149,8 @@ describe('fixupACL', () => {
 
   test('refuses auth of a session that proved no identity: an address is no proof', () => {
     expect(fixupACL([acl(1, 'auth', '')], LOCAL, { release: NEWEST })).toBe(ErrorCode.InvalidACL)
-    expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }], { release: NEWEST })).toBe(ErrorCode.InvalidACL)
+    expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }], { release: NEWEST })).toBe(
+      ErrorCode.InvalidACL,
+    )
   })
 })

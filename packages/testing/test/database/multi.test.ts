@@ -1,5 +1,6 @@
 import { CreateMode, ErrorCode, type MultiOp, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
+import { releaseOf } from '../../src/database/index.ts'
 import { acl, bytes, Client, creating, picture, Server } from './support.ts'
 
 const client = new Client(0x10n)
@@ -13,8 +14,8 @@ const setData = (path: string, version = -1): MultiOp => ({
 const check = (path: string, version = -1): MultiOp => ({ type: OpCode.check, request: { path, version } })
 const multi = (...parts: MultiOp[]) => client.request('multi', parts)
 
-test('multi takes the opcode of a container with other flags for a plain create', () => {
-  const server = new Server()
+test('multi takes the opcode of a container with other flags for a plain create, before 3.8.2', () => {
+  const server = new Server({ release: releaseOf('3.8.1')! })
   const request = multi({ type: OpCode.createContainer, request: creating('/e', CreateMode.EPHEMERAL) })
   expect(server.ask(request)).toEqual([{ type: OpCode.create, response: { path: '/e' } }])
   expect(server.stat('/e').ephemeralOwner).toBe(0x10n)
@@ -86,8 +87,8 @@ describe('multi that is refused as a whole, with -5:', () => {
     expect(server.children('/')).toEqual(['zookeeper'])
   })
 
-  test('what its first parts would have done is in the way until it is applied', () => {
-    const server = new Server()
+  test('what its first parts would have done is in the way until it is applied, before 3.8.2', () => {
+    const server = new Server({ release: releaseOf('3.8.1')! })
     server.prepare(multi(create('/a'), create('/b', CreateMode.PERSISTENT_WITH_TTL)))
     server.prepare(client.request('create', creating('/a')))
     expect(server.commit().map((answer) => answer?.err)).toEqual([ErrorCode.MarshallingError, ErrorCode.NodeExists])

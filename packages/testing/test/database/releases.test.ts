@@ -45,7 +45,11 @@ test.each([
 })
 
 test('isBefore compares numbers, and takes a line for all of its releases', () => {
-  expect([isBefore('3.5.9', '3.5.10'), isBefore('3.5.10', '3.6'), isBefore('3.6.0', '3.6')]).toEqual([true, true, false])
+  expect([isBefore('3.5.9', '3.5.10'), isBefore('3.5.10', '3.6'), isBefore('3.6.0', '3.6')]).toEqual([
+    true,
+    true,
+    false,
+  ])
 })
 
 describe('What depends on the release', () => {
