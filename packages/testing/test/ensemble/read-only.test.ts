@@ -76,6 +76,12 @@ describe('A member without a quorum, with readOnlyMode', () => {
     expect(first.closed).toBe('end')
   })
 
+  test('a read-only member before 3.7 resumes the sessions of the ensemble', () => {
+    const { bench, before } = cutOff({ release: '3.6' })
+    const resumed = readOnlyClient(bench, { sessionId: before.session, passwd: before.connected!.passwd })
+    expect(resumed.connected).toMatchObject({ sessionId: before.session, readOnly: true })
+  })
+
   test('a read-only member serves reads, watches and pings', () => {
     const { bench } = cutOff()
     const client = readOnlyClient(bench)
