@@ -41,7 +41,7 @@ export interface EnsemblePlan {
   readonly longestTimeouts?: readonly number[]
   /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
-  /** The release of the servers. @default '3.8' */
+  /** The release of the servers. @default '3.8', so that the histories of seeds do not change with the newest release */
   readonly release?: '3.5'
   /** The longest request that servers read, in bytes. @default far more than any client sends */
   readonly juteMaxBuffer?: number

@@ -54,13 +54,13 @@ export class Election {
     })
   }
 
-  /** The leader that a quorum follows, this member included. The member must reach that quorum and the leader. */
+  /** The leader that a quorum follows, the leader included. The member must reach all of them. */
   #established(member: Voter): string | undefined {
     const others = this.#members.filter((other) => this.#reaches(member, other))
     const voters = newestVoters([member, ...others])
     const leader = others.find((leader) => {
       const followers = others.filter((other) => other.follows === leader.name)
-      return leader.isLeading && isQuorum(voters, idsOf([leader, member, ...followers]))
+      return leader.isLeading && isQuorum(voters, idsOf([leader, ...followers]))
     })
     return leader?.name
   }
