@@ -35,7 +35,7 @@ export class Identity {
     this.#address = address
     this.#superDigest = superDigest
     this.#sasl = sasl
-    this.#saslServer = sasl && new SaslServer(sasl.users, random)
+    this.#saslServer = sasl && new SaslServer(sasl.users, random, release)
   }
 
   /** Whether the client must prove its identity first (AuthenticationHelper.enforceAuthentication). */
@@ -69,7 +69,7 @@ export class Identity {
     const verdict = this.#saslServer.evaluate(token)
     if (verdict === 'refused') {
       const err = this.#sasl?.isRequired === true ? ErrorCode.SessionClosedRequireSaslAuth : ErrorCode.AuthFailed
-      return { err }
+      return { err, response: { token: null } }
     }
     if (verdict.user !== undefined) {
       const isSuper = verdict.user === this.#sasl?.superUser

@@ -1,6 +1,7 @@
 // The server's side of SASL DIGEST-MD5 (RFC 2831), as Java's DigestMD5Server with ZooKeeper's SaslServerCallbackHandler.
 // oxlint-disable-next-line no-restricted-imports -- a hash does no I/O: the same bytes give the same answer
 import { createHash } from 'node:crypto'
+import type { Release } from '../database/index.ts'
 
 export interface SaslSettings {
   /** Passwords by the names of their users. */
@@ -19,23 +20,28 @@ const FIRST_USE = '00000001'
 /** The answer to a token: 'refused', or another token, with the user if the client has proved to be that user. */
 export type Said = { readonly token: Uint8Array; readonly user?: string } | 'refused'
 
+/** The password that was asked for last: without `knowsSaslUsers` it is also that of a user who is not known. */
+const lastPasswords = new WeakMap<SaslSettings['users'], string>()
+
 /** One exchange, on one connection. */
 export class SaslServer {
   readonly #users: SaslSettings['users']
   readonly #random: () => number
+  readonly #release: Release
   #state: { readonly name: 'new' | 'over' } | { readonly name: 'asked'; readonly nonce: string } = { name: 'new' }
 
-  constructor(users: SaslSettings['users'], random: () => number) {
+  constructor(users: SaslSettings['users'], random: () => number, release: Release) {
     this.#users = users
     this.#random = random
+    this.#release = release
   }
 
   evaluate(token: Uint8Array): Said {
     const state = this.#state
     this.#state = { name: 'over' }
     if (state.name === 'asked') return this.#verify(token, state.nonce)
-    // The server sends the first token that is not empty. A client that does so is refused.
-    if (state.name === 'over' || token.byteLength > 0) return 'refused'
+    if (state.name === 'over') return 'refused'
+    // The first token of the client does not matter.
     const nonce = this.#nonce()
     this.#state = { name: 'asked', nonce }
     return { token: new TextEncoder().encode(`realm="${REALM}",nonce="${nonce}",charset=utf-8,algorithm=md5-sess`) }
@@ -44,7 +50,7 @@ export class SaslServer {
   #verify(token: Uint8Array, nonce: string): Said {
     const answer = directives(new TextDecoder().decode(token))
     const { username = '', realm = '', cnonce, response } = answer
-    const password = this.#users.get(username)
+    const password = this.#passwordOf(username)
     const isInOrder =
       answer['nonce'] === nonce &&
       answer['nc'] === FIRST_USE &&
@@ -62,6 +68,12 @@ export class SaslServer {
     }
     if (response !== proof('AUTHENTICATE')) return 'refused'
     return { token: new TextEncoder().encode(`rspauth=${proof('')}`), user: username }
+  }
+
+  #passwordOf(username: string): string | undefined {
+    const password = this.#users.get(username)
+    if (password !== undefined) lastPasswords.set(this.#users, password)
+    return password ?? (this.#release.knowsSaslUsers ? undefined : lastPasswords.get(this.#users))
   }
 
   #nonce(): string {

@@ -106,6 +106,11 @@ export const behaviours = {
     why: 'ZOOKEEPER-2623. Before, it was never answered.',
     since: ['3.8.5', '3.9.3'],
   },
+  knowsSaslUsers: {
+    what: 'SASL refuses a user that is not in the JAAS configuration. Before, such a user was accepted with the password of the user who was there last.',
+    why: 'SaslServerCallbackHandler kept the last password (ZOOKEEPER-4839).',
+    since: ['3.9.3'],
+  },
   tellsZxidOfEvents: {
     what: 'The header of an event has the zxid of the transaction, not -1.',
     why: 'ZOOKEEPER-4655. Our client does not need it.',
@@ -124,6 +129,11 @@ export const behaviours = {
   readsRequestsAgain: {
     what: 'A sync that another commit has finished too early is answered a second time without an error.',
     why: 'Before, the bytes of a request could be read only once, and the second answer was a MarshallingError (ZOOKEEPER-4575).',
+    since: ['3.9.0'],
+  },
+  readsWritesFirst: {
+    what: 'A write that cannot be read, other than a multi, is no transaction: its reply has the last zxid.',
+    why: 'PrepRequestProcessor reads it before it takes a zxid (ZOOKEEPER-4575). A real ensemble stops at such a write; the ensemble of @zk/testing does not.',
     since: ['3.9.0'],
   },
   deletesContainersOfClients: {

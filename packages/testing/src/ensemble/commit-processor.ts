@@ -118,8 +118,8 @@ export class CommitProcessor {
     if (waiting.length === 0) this.#sessions.delete(sessionId)
   }
 
-  #needsCommit({ request: { message }, isThrottled }: Pending): boolean {
-    if (isThrottled) return false
+  #needsCommit({ request: { message }, isSkipped }: Pending): boolean {
+    if (isSkipped) return false
     return isWrite(message.opCode) || (this.#again !== undefined && message.opCode === OpCode.sync)
   }
 }

@@ -80,7 +80,7 @@ export class FollowerServer extends ZooKeeperServer {
   protected override process(pending: Pending): void {
     // The request must wait here before it is sent, because the answer may come at once.
     this.commits.submit(pending)
-    if (pending.isThrottled) return
+    if (pending.isSkipped) return
     const { request } = pending
     const { opCode } = request.message
     if (opCode === OpCode.sync) this.#pendingSyncs.push(pending)

@@ -10,7 +10,7 @@ export class Pending {
   readonly owner: Owner | undefined
   /** The transaction of a write. */
   entry: LoggedTxn | undefined
-  /** The `ErrorCode` with which a read, or a request that has waited too long, is refused; 0 if it is not refused. */
+  /** The `ErrorCode` with which a read, or a request that is skipped, is refused; 0 if it is not refused. */
   refused: number = ErrorCode.Ok
 
   constructor(request: ServerRequest, owner: Owner | undefined, entry?: LoggedTxn) {
@@ -19,8 +19,11 @@ export class Pending {
     this.entry = entry
   }
 
-  /** Whether the request has waited too long. It keeps its place among the requests of its session, but is not executed. */
-  get isThrottled(): boolean {
-    return this.refused === ErrorCode.ThrottledOp
+  /**
+   * Whether the request has waited too long, or cannot be read. It keeps its place among the requests of its session, but is
+   * not executed.
+   */
+  get isSkipped(): boolean {
+    return this.refused === ErrorCode.ThrottledOp || this.refused === ErrorCode.MarshallingError
   }
 }

@@ -25,7 +25,7 @@ export class Preparer {
 
   /** Sets `entry` of a write (it may be a refusal), and `refused` of a read. `operatorTxn` is a change that an operator makes. */
   prepare(pending: Pending, operatorTxn?: Txn): void {
-    if (pending.isThrottled) return
+    if (pending.isSkipped) return
     const { request, owner } = pending
     const { sessionId, message } = request
     if (!isWrite(message.opCode)) {

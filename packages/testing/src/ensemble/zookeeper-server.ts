@@ -1,6 +1,6 @@
 // What a serving member does for its clients in every role (ZooKeeperServer, FinalRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
-import { answerRead, answerWrite, isKnown } from '../database/index.ts'
+import { answerRead, answerWrite, isKnown, isWrite } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import { type Client, Clients } from './clients.ts'
@@ -91,7 +91,9 @@ export abstract class ZooKeeperServer {
     const client = request.connection && this.#clients.get(request.connection)
     // If the session has ended, the request gets no answer: the connection is closed when the end is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
-    if (isKnown(request.message.opCode, this.host.settings.release)) return this.process(pending)
+    const { release } = this.host.settings
+    if (release.readsWritesFirst && isUnreadableWrite(request)) pending.refused = ErrorCode.MarshallingError
+    if (isKnown(request.message.opCode, release)) return this.process(pending)
     this.#throttler.finished(pending)
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
     this.#drop(client, `opcode ${request.message.opCode} is not known`)
@@ -193,4 +195,9 @@ function createSession({ connection, sessionId, timeOut }: Client): ServerReques
 export function closeSession(sessionId: bigint, member: string): ServerRequest {
   const message = { type: 'request', op: 'closeSession', opCode: -11, xid: 0, request: undefined } as const
   return { sessionId, message, authInfo: [], owner: member, connection: undefined }
+}
+
+/** A multi is read later, as a transaction. */
+function isUnreadableWrite({ isMalformed = false, message }: ServerRequest): boolean {
+  return isMalformed && isWrite(message.opCode) && message.op !== 'multi'
 }
