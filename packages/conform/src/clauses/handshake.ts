@@ -264,7 +264,7 @@ export const handshake: Chapter = {
       number: 19,
       text: 'A wrong password does not end the session, which can still be resumed with the right one.',
       source: 'ZooKeeperServer.reopenSession',
-      follows: ['handshake/17', 'sessions/1', 'ephemeral/4'],
+      follows: ['handshake/17', 'sessions/1', 'ephemeral/4', 'handshake/16'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -157,7 +157,7 @@ export const order: Chapter = {
       profile: 'full',
       text: 'A ping keeps its place, too: it is answered after the writes that were sent before it.',
       source: 'CommitProcessor',
-      follows: ['order/1'],
+      follows: ['order/1', 'order/3'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
