@@ -70,14 +70,14 @@ export const words: readonly BrokenServer[] = [
   {
     clause: 'words/15',
     does: 'does not show the version in envi',
-    replace: "['zookeeper.version', VERSION],",
+    replace: "['zookeeper.version', versionOf(release)],",
     with: '',
   },
   {
     clause: 'words/16',
     does: 'does not show the clients in stat',
-    replace: "return `Zookeeper version: ${VERSION}\\nClients:\\n${clients.join('')}\\n${summary(server)}`",
-    with: 'return `Zookeeper version: ${VERSION}\\n${summary(server)}`',
+    replace: '\\nClients:\\n${clients.join(',
+    with: '\\n${[].join(',
   },
   {
     clause: 'words/17',
