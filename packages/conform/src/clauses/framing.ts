@@ -1,7 +1,7 @@
 import { concat, encode, ExistsRequest, JUTE_MAXBUFFER, OpCode, ustring } from '@zk/wire'
 import { int32, toHex } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
-import { intAt, requestFrame } from './frames.ts'
+import { connectFrame, intAt, requestFrame } from './frames.ts'
 
 export const framing: Chapter = {
   name: 'framing',
@@ -17,13 +17,15 @@ export const framing: Chapter = {
       source: 'ZooKeeperServer.finishSessionInit, ServerCnxn.serialize, NIOServerCnxn.readLength',
       check: {
         play: async (t) => {
-          const a = await t.open()
-          const answer = t.received(a.connection)
-          t.see(
-            intAt(answer, 0) === answer.length - 4
-              ? 'the bytes that follow'
-              : `${intAt(answer, 0)}, not ${answer.length - 4}`,
-          )
+          const a = await t.dial()
+          a.write(connectFrame())
+          // Whole if the length is right. Otherwise nothing shows when it is.
+          for (let i = 0; i < 100 && !(t.received(a).length >= 4 + intAt(t.received(a), 0)); i++) await t.sleep(20)
+          const answer = t.received(a)
+          const [length, rest] = [intAt(answer, 0), answer.length - 4]
+          t.see(length === rest ? 'the bytes that follow' : `${length}, not ${rest}`)
+          a.write(requestFrame('closeSession', undefined, 1))
+          await t.fate(a)
         },
         expect: ['the bytes that follow'],
       },

@@ -36,6 +36,7 @@ export const handshake: Chapter = {
       profile: 'full',
       text: 'The server does not examine the protocol version of the client. It answers with its own, 0.',
       source: 'ZooKeeperServer.processConnectRequest, which does not read it',
+      follows: ['handshake/1'],
       check: {
         play: async (t) => {
           for (const protocolVersion of [1, -1, 77]) {
@@ -233,6 +234,7 @@ export const handshake: Chapter = {
       number: 17,
       text: 'A session id with a wrong password is refused like an unknown session id.',
       source: 'ZooKeeperServer.reopenSession, checkPasswd',
+      follows: ['handshake/14'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -262,7 +264,7 @@ export const handshake: Chapter = {
       number: 19,
       text: 'A wrong password does not end the session, which can still be resumed with the right one.',
       source: 'ZooKeeperServer.reopenSession',
-      follows: ['handshake/17', 'sessions/1', 'ephemeral/4'],
+      follows: ['handshake/17', 'sessions/1', 'ephemeral/4', 'handshake/16'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -289,6 +289,7 @@ export const words: Chapter = {
       needs: ['ensemble', 'control'],
       text: 'A member without a leader still answers `ruok` with `imok`, and `isro` with `null`.',
       source: 'RuokCommand, IsroCommand',
+      follows: ['words/11', 'words/12'],
       check: {
         play: async (t) => {
           const a = await t.open({ at: 'follower' })

@@ -1,5 +1,19 @@
 import type { BrokenServer } from './broken-server.ts'
+import { framesNobodySends } from './frames-nobody-sends.ts'
+import { framing } from './framing.ts'
+import { handshake } from './handshake.ts'
+import { order } from './order.ts'
+import { sessions } from './sessions.ts'
 import { watches } from './watches.ts'
+import { words } from './words.ts'
 
 /** By chapter. */
-export const brokenServers: readonly BrokenServer[] = [...watches]
+export const brokenServers: readonly BrokenServer[] = [
+  ...framing,
+  ...handshake,
+  ...sessions,
+  ...order,
+  ...watches,
+  ...framesNobodySends,
+  ...words,
+]
