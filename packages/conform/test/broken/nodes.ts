@@ -383,8 +383,8 @@ export const nodes: readonly BrokenServer[] = [
   },
   {
     clause: 'ttl/13',
-    does: 'deletes nodes with children when their TTL is over',
+    does: 'never deletes a node with a TTL that had a child',
     replace: 'if (node === undefined || node.childCount > 0) continue',
-    with: 'if (node === undefined) continue',
+    with: 'if (node === undefined || node.cversion > 0) continue',
   },
 ]
