@@ -1,6 +1,7 @@
 import { CreateMode, OpCode } from '@zk/wire'
 import type { CreateOptions, Session } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
+import type { Trial } from './trial.ts'
 
 const container: CreateOptions = { op: 'createContainer', flags: CreateMode.CONTAINER }
 
@@ -97,7 +98,7 @@ export const containers: Chapter = {
           await a.create('/c/a')
           t.see(t.error(await a.exists('/c', true)))
           await a.delete('/c/a')
-          await a.connection.heardEvents(1)
+          await t.heard(a, 1)
           t.see(t.error(await a.exists('/c')))
         },
         expect: ['Ok', 'NoNode'],
@@ -116,7 +117,7 @@ export const containers: Chapter = {
           await b.create('/c/e', { flags: CreateMode.EPHEMERAL })
           await a.exists('/c', true)
           await b.close()
-          await a.connection.heardEvents(1)
+          await t.heard(a, 1)
           t.see(t.error(await a.exists('/c')))
         },
         expect: ['NoNode'],
@@ -135,7 +136,7 @@ export const containers: Chapter = {
           await a.exists('/c', true)
           await a.getChildren('/', true)
           await a.delete('/c/a')
-          await a.connection.heardEvents(2)
+          await t.heard(a, 2)
           for (const event of (await t.events(a)).toSorted()) t.see(event)
         },
         expect: ['NodeChildrenChanged /', 'NodeDeleted /c'],
@@ -152,7 +153,7 @@ export const containers: Chapter = {
           await a.create('/p')
           await emptied(a, '/p/c')
           const before = t.statOf(await a.exists('/p'))
-          await a.connection.heardEvents(1)
+          await t.heard(a, 1)
           const after = t.statOf(await a.exists('/p'))
           t.see('cversion', (after?.cversion ?? 0) - (before?.cversion ?? 0))
           t.see('pzxid', (after?.pzxid ?? 0n) > (before?.pzxid ?? 0n))
@@ -169,7 +170,7 @@ export const containers: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await a.create('/c', container)
-          await twoChecks(a)
+          await twoChecks(t, a)
           t.see(t.error(await a.exists('/c')))
         },
         expect: ['Ok'],
@@ -186,7 +187,7 @@ export const containers: Chapter = {
           await a.create('/c', container)
           for (const path of ['/c/a', '/c/b']) await a.create(path)
           await a.delete('/c/a')
-          await twoChecks(a)
+          await twoChecks(t, a)
           t.see(t.error(await a.exists('/c')), t.error(await a.exists('/c/b')))
         },
         expect: ['Ok Ok'],
@@ -204,7 +205,7 @@ export const containers: Chapter = {
           await a.create('/outer/inner/a')
           for (const path of ['/outer', '/outer/inner']) await a.exists(path, true)
           await a.delete('/outer/inner/a')
-          await a.connection.heardEvents(2)
+          await t.heard(a, 2)
           for (const event of await t.events(a)) t.see(event)
         },
         expect: ['NodeDeleted /outer/inner', 'NodeDeleted /outer'],
@@ -225,7 +226,7 @@ export const containers: Chapter = {
             await a.exists(path, true)
             await a.delete(`${path}/a`)
           }
-          await a.connection.heardEvents(2)
+          await t.heard(a, 2)
           for (const event of (await t.events(a)).toSorted()) t.see(event)
         },
         expect: ['NodeDeleted /c', 'NodeDeleted /c0000000001'],
@@ -245,7 +246,7 @@ export const containers: Chapter = {
             await a.create(`/${op}/a`)
             await a.delete(`/${op}/a`)
           }
-          await twoChecks(a)
+          await twoChecks(t, a)
           t.see(t.error(await a.exists('/create')), t.error(await a.exists('/create2')))
         },
         expect: ['/create', '/create2', 'Ok Ok'],
@@ -286,10 +287,10 @@ async function emptied(session: Session, path: string): Promise<void> {
 }
 
 /** Waits until the server has looked for empty containers twice. */
-async function twoChecks(session: Session): Promise<void> {
+async function twoChecks(t: Trial, session: Session): Promise<void> {
   for (const [index, path] of ['/first', '/second'].entries()) {
     await emptied(session, path)
-    await session.connection.heardEvents(index + 1)
+    await t.heard(session, index + 1)
   }
 }
 

@@ -39,7 +39,7 @@ export const ephemeral: Chapter = {
           const silent = await t.open({ timeOut: 1, pings: false })
           await silent.create('/e', { flags: EPHEMERAL })
           t.see(t.error(await a.exists('/e', true)))
-          await a.connection.heardEvents(1)
+          await t.heard(a, 1)
           t.see(t.error(await a.exists('/e')))
         },
         expect: ['Ok', 'NoNode'],

@@ -24,6 +24,8 @@ import {
 
 /** How long a check waits for what a server should do at once, in ms: long enough for a busy machine. */
 const PATIENCE = 5_000
+/** How long a check waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
+const LONG_PATIENCE = 90_000
 
 export class Trial {
   readonly scenario: Scenario
@@ -59,6 +61,11 @@ export class Trial {
     } finally {
       cancel()
     }
+  }
+
+  /** Waits until the session has received this many events since it was opened; not for ever. */
+  async heard({ connection }: Session, count: number): Promise<void> {
+    await this.within(connection.heardEvents(count), LONG_PATIENCE)
   }
 
   /** `closed` if the server closes the connection within `time` ms, else `open`. */

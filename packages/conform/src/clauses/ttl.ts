@@ -1,6 +1,7 @@
 import { CreateMode, OpCode, Perms } from '@zk/wire'
 import { open, type Reply, type Session } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
+import type { Trial } from './trial.ts'
 
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
 const LONGEST = 2n ** 40n - 1n
@@ -181,7 +182,7 @@ export const ttl: Chapter = {
           await createTTL(a, '/a', { milliseconds: SHORT })
           await a.exists('/a', true)
           await a.getChildren('/', true)
-          await a.connection.heardEvents(2)
+          await t.heard(a, 2)
           for (const event of (await t.events(a)).toSorted()) t.see(event)
           t.see(t.error(await a.exists('/a')))
         },
@@ -200,7 +201,7 @@ export const ttl: Chapter = {
           const { runtime } = t.scenario.stage
           await createTTL(a, '/long', { milliseconds: 600_000n })
           const since = runtime.wallNow()
-          await deleted(a, '/short', 1)
+          await deleted(t, a, '/short', 1)
           t.see('short', runtime.wallNow() - since >= Number(SHORT) - 100, 'long', t.error(await a.exists('/long')))
         },
         expect: ['short true long Ok'],
@@ -217,8 +218,8 @@ export const ttl: Chapter = {
           const a = await t.open()
           await createTTL(a, '/kept', { milliseconds: SHORT })
           let isOver = false
-          const others = deleted(a, '/1', 1)
-            .then(() => deleted(a, '/2', 2))
+          const others = deleted(t, a, '/1', 1)
+            .then(() => deleted(t, a, '/2', 2))
             .then(() => (isOver = true))
           while (!isOver) {
             await a.setData('/kept', 'x')
@@ -241,11 +242,11 @@ export const ttl: Chapter = {
           const a = await t.open()
           await createTTL(a, '/a', { milliseconds: SHORT })
           await a.create('/a/b')
-          await deleted(a, '/1', 1)
-          await deleted(a, '/2', 2)
+          await deleted(t, a, '/1', 1)
+          await deleted(t, a, '/2', 2)
           t.see(t.error(await a.exists('/a', true)))
           await a.delete('/a/b')
-          await a.connection.heardEvents(3)
+          await t.heard(a, 3)
           t.see(t.error(await a.exists('/a')))
         },
         expect: ['Ok', 'NoNode'],
@@ -294,8 +295,8 @@ function createTTL(session: Session, path: string, options: TTLOptions = {}): Pr
 }
 
 /** Creates a node with a short TTL, and waits for its deletion: the event with this number on the connection. */
-async function deleted(session: Session, path: string, events: number): Promise<void> {
+async function deleted(t: Trial, session: Session, path: string, events: number): Promise<void> {
   await createTTL(session, path, { milliseconds: SHORT })
   await session.exists(path, true)
-  await session.connection.heardEvents(events)
+  await t.heard(session, events)
 }

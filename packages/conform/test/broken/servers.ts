@@ -2,6 +2,7 @@ import type { BrokenServer } from './broken-server.ts'
 import { framesNobodySends } from './frames-nobody-sends.ts'
 import { framing } from './framing.ts'
 import { handshake } from './handshake.ts'
+import { nodes } from './nodes.ts'
 import { order } from './order.ts'
 import { sessions } from './sessions.ts'
 import { watches } from './watches.ts'
@@ -9,11 +10,12 @@ import { words } from './words.ts'
 
 /** By chapter. */
 export const brokenServers: readonly BrokenServer[] = [
+  ...framesNobodySends,
   ...framing,
   ...handshake,
-  ...sessions,
+  ...nodes,
   ...order,
+  ...sessions,
   ...watches,
-  ...framesNobodySends,
   ...words,
 ]
