@@ -175,7 +175,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch fires for the node at its path, too.',
       source: 'WatchManager.triggerWatch',
-      follows: ['watches/1', 'watches/2', 'watches/11', 'watches/19'],
+      follows: ['watches/1', 'watches/2', 'watches/11', 'watches/19', 'persistent-watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -228,7 +228,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch needs no node, and stays when its node is deleted.',
       source: 'DataTree.addWatch, WatchManager.triggerWatch',
-      follows: ['persistent-watches/8', 'persistent-watches/9', 'persistent-watches/10'],
+      follows: ['persistent-watches/5', 'persistent-watches/8', 'persistent-watches/9', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -316,7 +316,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session may have a persistent and a recursive watch on one path, in either order: both fire.',
       source: 'WatchStats.addMode, ZOOKEEPER-4466',
-      follows: ['watches/29', 'persistent-watches/3', 'persistent-watches/8', 'persistent-watches/10'],
+      follows: ['watches/29', 'persistent-watches/3', 'persistent-watches/8', 'persistent-watches/10', 'persistent-watches/15'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -365,7 +365,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session receives one event for a change that fires both a one-shot watch and a persistent one.',
       source: 'WatchManager.triggerWatch, ZOOKEEPER-4466',
-      follows: ['watches/1', 'watches/2', 'watches/6', 'watches/18', 'persistent-watches/3'],
+      follows: ['watches/1', 'watches/2', 'watches/6', 'watches/17', 'watches/18', 'persistent-watches/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -387,7 +387,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A child watch beside a recursive one on the same path still fires with `NodeChildrenChanged`.',
       source: 'DataTree.addWatch, WatchManager.triggerWatch',
-      follows: ['watches/6', 'watches/15', 'watches/29', 'persistent-watches/8'],
+      follows: ['watches/6', 'watches/15', 'watches/17', 'watches/29', 'persistent-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -475,7 +475,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A persistent watch whose event was withheld stays, and fires again when the session may read the node.',
       source: 'WatchManager.triggerWatch, NIOServerCnxn.process',
-      follows: ['watches/12', 'persistent-watches/2'],
+      follows: ['watches/12', 'persistent-watches/2', 'persistent-watches/22'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -495,7 +495,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A recursive watch sends the events of the nodes that the session may read. The ACL of its own path does not matter.',
       source: 'NIOServerCnxn.process, CVE-2024-23944, ZOOKEEPER-4799',
-      follows: ['watches/40', 'persistent-watches/8'],
+      follows: ['watches/40', 'persistent-watches/8', 'persistent-watches/22'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -575,7 +575,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'The end of a session fires recursive watches for each of its ephemeral nodes.',
       source: 'DataTree.killSession',
-      follows: ['persistent-watches/8', 'persistent-watches/10'],
+      follows: ['watches/28', 'persistent-watches/8', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]

@@ -332,7 +332,7 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 3 removes persistent and recursive watches, too.',
       source: 'DataTree.removeWatch',
-      follows: ['remove-watches/3', 'remove-watches/8'],
+      follows: ['persistent-watches/7', 'remove-watches/3', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
