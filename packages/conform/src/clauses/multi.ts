@@ -4,7 +4,6 @@ import { entry, everyone, everyoneBut, tom } from './acls.ts'
 import type { Chapter } from './clause.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL, CONTAINER } = CreateMode
-const BEFORE_4026 = 'Before ZOOKEEPER-4026'
 
 export const multi: Chapter = {
   name: 'multi',
@@ -170,13 +169,13 @@ export const multi: Chapter = {
         differs: [
           {
             before: '3.7.2',
-            what: `${BEFORE_4026} it is a result of \`create\`, without a Stat.`,
+            what: 'It is a result of `create`, without a Stat.',
             expect: ['Ok [create /a]'],
           },
           {
             since: ['3.8.0'],
             before: '3.8.2',
-            what: `${BEFORE_4026} it is a result of \`create\`, without a Stat.`,
+            what: 'It is a result of `create`, without a Stat.',
             expect: ['Ok [create /a]'],
           },
         ],
@@ -462,7 +461,7 @@ export const multi: Chapter = {
     {
       number: 26,
       text: 'No other client sees a state between the parts of a multi.',
-      source: 'CommitProcessor: no request is answered while a transaction is applied',
+      source: 'CommitProcessor: no read is processed in parallel with a write',
       check: {
         unchecked:
           'A read between two parts would have to arrive at the right microsecond, so a check could only find it by chance.',
@@ -561,13 +560,13 @@ export const multi: Chapter = {
         differs: [
           {
             before: '3.7.2',
-            what: `${BEFORE_4026} only this part fails, with BadArguments.`,
+            what: 'Only this part fails, with BadArguments.',
             expect: ['Ok [error Ok, error BadArguments]'],
           },
           {
             since: ['3.8.0'],
             before: '3.8.2',
-            what: `${BEFORE_4026} only this part fails, with BadArguments.`,
+            what: 'Only this part fails, with BadArguments.',
             expect: ['Ok [error Ok, error BadArguments]'],
           },
         ],
