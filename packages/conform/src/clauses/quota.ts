@@ -84,12 +84,13 @@ export const quota: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await a.create('/q')
-          const quota = await Quota.set(t, '/q', limits())
           await a.create('/queue', { data: '123' })
+          const quota = await Quota.set(t, '/q', limits())
+          t.see(await quota.stats())
           await a.create('/queue/a', { data: '123' })
           t.see(await quota.stats())
         },
-        expect: ["'count=1,bytes=0'"],
+        expect: ["'count=1,bytes=0'", "'count=1,bytes=0'"],
       },
     },
     {
@@ -155,6 +156,7 @@ export const quota: Chapter = {
       profile,
       text: 'A `create` that would exceed `countHardLimit` fails with QuotaExceeded.',
       source: 'ZooKeeperServer.checkQuota; ZOOKEEPER-451',
+      follows: ['quota/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -171,6 +173,7 @@ export const quota: Chapter = {
       profile,
       text: 'A `create` or `setData` that would exceed `byteHardLimit` fails with QuotaExceeded.',
       source: 'ZooKeeperServer.checkQuota; ZOOKEEPER-451',
+      follows: ['quota/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
