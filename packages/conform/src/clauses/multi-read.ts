@@ -155,6 +155,7 @@ export const multiRead: Chapter = {
       level: 'SHOULD',
       text: 'Paths are not checked: one that no node can have is NoNode.',
       source: 'FinalRequestProcessor.handleGetDataRequest',
+      follows: ['multi-read/3'],
       check: {
         play: async (t) => {
           const a = await t.open()

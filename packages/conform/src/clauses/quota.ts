@@ -84,12 +84,13 @@ export const quota: Chapter = {
         play: async (t) => {
           const a = await t.open()
           await a.create('/q')
-          const quota = await Quota.set(t, '/q', limits())
           await a.create('/queue', { data: '123' })
+          const quota = await Quota.set(t, '/q', limits())
+          t.see(await quota.stats())
           await a.create('/queue/a', { data: '123' })
           t.see(await quota.stats())
         },
-        expect: ["'count=1,bytes=0'"],
+        expect: ["'count=1,bytes=0'", "'count=1,bytes=0'"],
       },
     },
     {
@@ -155,6 +156,7 @@ export const quota: Chapter = {
       profile,
       text: 'A `create` that would exceed `countHardLimit` fails with QuotaExceeded.',
       source: 'ZooKeeperServer.checkQuota; ZOOKEEPER-451',
+      follows: ['quota/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -171,6 +173,7 @@ export const quota: Chapter = {
       profile,
       text: 'A `create` or `setData` that would exceed `byteHardLimit` fails with QuotaExceeded.',
       source: 'ZooKeeperServer.checkQuota; ZOOKEEPER-451',
+      follows: ['quota/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -187,7 +190,7 @@ export const quota: Chapter = {
       number: 10,
       since,
       profile,
-      text: 'A `setData` that does not make the data longer is never refused, even if the limit is exceeded already.',
+      text: 'A `setData` with as many bytes as before is never refused, even if the limit is exceeded already.',
       source: 'ZooKeeperServer.checkQuota',
       follows: ['quota/9'],
       check: {
@@ -344,6 +347,26 @@ export const quota: Chapter = {
           t.see(t.error(await a.create('/q/a')), t.error(await a.setData('/q', '1')), t.error(await a.delete('/q', 9)))
         },
         expect: ['MarshallingError MarshallingError BadVersion'],
+      },
+    },
+    {
+      number: 19,
+      since,
+      profile,
+      text: 'Of several quotas above a node, only the nearest one counts it and refuses it.',
+      source: 'DataTree.getMaxPrefixWithQuota, PathTrie.findMaxPrefix',
+      follows: ['quota/8'],
+      check: {
+        play: async (t) => {
+          const a = await t.open()
+          await a.create('/q')
+          await a.create('/q/a')
+          const upper = await Quota.set(t, '/q', limits('countHardLimit=2'))
+          const nearest = await Quota.set(t, '/q/a', limits('countHardLimit=2'))
+          t.see(t.error(await a.create('/q/a/b')), t.error(await a.create('/q/a/c')), t.error(await a.create('/q/d')))
+          t.see(await upper.stats(), await nearest.stats())
+        },
+        expect: ['Ok QuotaExceeded QuotaExceeded', "'count=2,bytes=0' 'count=2,bytes=0'"],
       },
     },
   ],

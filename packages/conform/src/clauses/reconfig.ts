@@ -50,6 +50,7 @@ export const reconfig: Chapter = {
       profile: 'full',
       text: 'A client cannot write `/zookeeper/config` with `setData`: NoAuth.',
       source: 'PrepRequestProcessor.pRequest2Txn',
+      follows: ['reconfig/1'],
       check: {
         play: async (t) => {
           const a = await t.open({ isBelowRoot: false })

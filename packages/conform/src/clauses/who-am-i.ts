@@ -41,7 +41,7 @@ export const whoAmI: Chapter = {
       profile: 'full',
       text: 'All identities are listed, each once. Their order has no meaning.',
       source: 'AuthUtil.getClientInfos, ServerCnxn.authInfo',
-      follows: ['who-am-i/2'],
+      follows: ['who-am-i/2', 'auth/6'],
       check: {
         play: (t) =>
           seeIdentities(t, async (a) => {
@@ -57,6 +57,7 @@ export const whoAmI: Chapter = {
       needs: ['superuser'],
       text: 'The superuser is listed with the scheme `super` and an empty user, beside the identity of the scheme `digest`.',
       source: 'DigestAuthenticationProvider.handleAuthentication, AuthUtil.getClientInfos',
+      follows: ['who-am-i/2'],
       check: {
         play: (t) => seeIdentities(t, (a) => a.auth('digest', t.superUser)),
         expect: ['digest super', 'ip CLIENT', 'super '],

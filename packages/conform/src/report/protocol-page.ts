@@ -1,5 +1,6 @@
 // The pages of docs/protocol: a chapter each, and an index.
 import { type Chapter, type Check, type Clause, idOf } from '../clauses/index.ts'
+import type { Releases } from '../releases/index.ts'
 
 export function indexPage(chapters: readonly Chapter[]): string {
   const rows = chapters.map(({ name, title, clauses }) => {
@@ -47,10 +48,10 @@ function clauseText(chapter: Chapter, clause: Clause): string {
 
 function differences({ differs = [] }: Check): string[] {
   if (differs.length === 0) return []
-  return [
-    '',
-    ...differs.map(({ what, before, since }) =>
-      before === undefined ? `- From ${(since ?? []).join(', ')} on: ${what}` : `- Before ${before}: ${what}`,
-    ),
-  ]
+  return ['', ...differs.map(({ what, ...releases }) => `- ${where(releases)}: ${what}`)]
+}
+
+function where({ since, before }: Releases): string {
+  if (since === undefined) return `Before ${before}`
+  return `From ${since.join(', ')} on${before === undefined ? '' : `, before ${before}`}`
 }
