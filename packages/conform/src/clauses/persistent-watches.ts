@@ -316,7 +316,13 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session may have a persistent and a recursive watch on one path, in either order: both fire.',
       source: 'WatchStats.addMode, ZOOKEEPER-4466',
-      follows: ['watches/29', 'persistent-watches/3', 'persistent-watches/8', 'persistent-watches/10', 'persistent-watches/15'],
+      follows: [
+        'watches/29',
+        'persistent-watches/3',
+        'persistent-watches/8',
+        'persistent-watches/10',
+        'persistent-watches/15',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
