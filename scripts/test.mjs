@@ -26,8 +26,8 @@ const remarks = []
 const failures = []
 let vitestRan = 0
 
-// The build checks the types.
-const { 'check:types': _, ...checks } = ci ? checkSteps() : {}
+// The build checks the types, and the test of the site checks the docs.
+const { 'check:types': _, 'check:docs': __, ...checks } = ci ? checkSteps() : {}
 await check('build', 'node scripts/build.mjs')
 
 const docker = projectsNamed || (await dockerAnswers())

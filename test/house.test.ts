@@ -8,12 +8,14 @@ import { describe, expect, test } from 'vitest'
 import { importsOf, read, withoutText } from './imports.ts'
 import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
-/** Tests that may import files of another package: the client's virtual world, its certificates, the list of runtimes. */
+/** Files of another package that may be imported: by tests, and by the site, which links to the repository as packages do. */
 const borrowed = [
   { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
   { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
   { by: 'test-integration/test/', from: 'packages/client/test/support/certificates.ts' },
   { by: 'test-packages/test/', from: 'test-integration/test/support/runtimes.ts' },
+  { by: 'site/', from: 'scripts/release/' },
+  { by: 'examples/test/', from: 'test/screenshot.ts' },
 ]
 
 /** An instrumentation of OpenTelemetry extends its class, and uses the API that the program has. */

@@ -38,7 +38,7 @@ export function readManifest(folder: string): Manifest {
 /** All packages of the workspace. */
 export const workspaces: readonly Workspace[] = readdirSync(join(root, 'packages'))
   .map((name) => `packages/${name}`)
-  .concat('bench', 'examples', 'simulator', 'test-integration', 'test-packages')
+  .concat('bench', 'examples', 'simulator', 'site', 'test-integration', 'test-packages')
   .filter((folder) => existsSync(join(root, folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(folder) }))
 
@@ -54,7 +54,7 @@ export function sourcesIn(folder: string): string[] {
   })
 }
 
-const skipped = new Set(['node_modules', 'dist', '.git', 'typedoc', 'coverage'])
+const skipped = new Set(['node_modules', 'dist', '.git', 'coverage'])
 
 /** Documents below a folder, as paths relative to the root. */
 export function markdownBelow(folder: string): string[] {

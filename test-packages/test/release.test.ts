@@ -18,7 +18,12 @@ const { stage } = (await script('stage.mjs')) as { stage: (into: string, address
 const { withoutRelativeLinks } = (await script('links.mjs')) as {
   withoutRelativeLinks: (
     markdown: string,
-    place: { address: string | undefined; version: string; folder: string },
+    place: {
+      address: string | undefined
+      version: string
+      folder: string
+      beside?: (path: string) => string | undefined
+    },
   ) => string
 }
 const { publish } = (await script('publish.mjs')) as {
@@ -68,6 +73,16 @@ test('withoutRelativeLinks makes URLs of the links of a page, and leaves code al
 test('withoutRelativeLinks leaves only the texts as long as there is no address', () => {
   expect(withoutRelativeLinks(linked, { ...place, address: undefined })).toBe(
     'Errors, `Lock`, a, [here](#it), [there](https://a.b)',
+  )
+})
+
+test('withoutRelativeLinks keeps links between pages that are published together', () => {
+  const beside = (path: string) =>
+    path === 'docs/guide' ? 'docs/guide/errors.md' : path.endsWith('.md') ? path : undefined
+  const folders = '[guide](../../docs/guide), [home](../../README.md)'
+  expect(withoutRelativeLinks(`${linked}\n${folders}`, { ...place, address: undefined, beside })).toBe(
+    `[Errors](../../docs/guide/errors.md#codes), \`Lock\`, a, [here](#it), [there](https://a.b)\n` +
+      '[guide](../../docs/guide/errors.md), [home](../../README.md)',
   )
 })
 
