@@ -271,7 +271,13 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A session receives one event for a change, however many of its recursive watches cover the node.',
       source: 'WatchManager.triggerWatch collects watchers in a set',
-      follows: ['persistent-watches/2', 'persistent-watches/8', 'persistent-watches/9', 'persistent-watches/10'],
+      follows: [
+        'watches/19',
+        'persistent-watches/2',
+        'persistent-watches/8',
+        'persistent-watches/9',
+        'persistent-watches/10',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -393,7 +399,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'A child watch beside a recursive one on the same path still fires with `NodeChildrenChanged`.',
       source: 'DataTree.addWatch, WatchManager.triggerWatch',
-      follows: ['watches/6', 'watches/15', 'watches/17', 'watches/29', 'persistent-watches/8'],
+      follows: ['watches/6', 'watches/15', 'watches/17', 'watches/29', 'persistent-watches/8', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -581,7 +587,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'The end of a session fires recursive watches for each of its ephemeral nodes.',
       source: 'DataTree.killSession',
-      follows: ['watches/28', 'persistent-watches/8', 'persistent-watches/10'],
+      follows: ['watches/28', 'watches/36', 'persistent-watches/8', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]

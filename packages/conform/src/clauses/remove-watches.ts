@@ -355,7 +355,7 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 4 removes a persistent watch.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4472',
-      follows: ['persistent-watches/3', 'remove-watches/8'],
+      follows: ['persistent-watches/3', 'remove-watches/1', 'remove-watches/2', 'remove-watches/3', 'remove-watches/8'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -376,7 +376,13 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: '`removeWatches` with type 5 removes a recursive watch.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4472',
-      follows: ['persistent-watches/8', 'persistent-watches/9', 'persistent-watches/10', 'remove-watches/8'],
+      follows: [
+        'persistent-watches/8',
+        'persistent-watches/9',
+        'persistent-watches/10',
+        'remove-watches/1',
+        'remove-watches/8',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -397,7 +403,14 @@ export const removeWatches: Chapter = {
       since: '3.6',
       text: 'The types 1 and 2 concern only one-shot watches: they answer NoWatcher, and leave a persistent watch alone.',
       source: 'DataTree.removeWatch, ZOOKEEPER-4471',
-      follows: ['persistent-watches/3', 'remove-watches/1', 'remove-watches/2', 'remove-watches/5', 'remove-watches/8'],
+      follows: [
+        'persistent-watches/3',
+        'remove-watches/1',
+        'remove-watches/2',
+        'remove-watches/5',
+        'remove-watches/6',
+        'remove-watches/8',
+      ],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -436,6 +449,7 @@ export const removeWatches: Chapter = {
         'persistent-watches/16',
         'persistent-watches/18',
         'remove-watches/1',
+        'remove-watches/5',
         'remove-watches/8',
         'remove-watches/18',
         'remove-watches/19',
