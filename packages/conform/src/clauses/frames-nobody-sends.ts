@@ -1,5 +1,5 @@
 import { type ACL, concat, CreateMode, encode, JUTE_MAXBUFFER, OpCode, Perms, ustring, Xid } from '@zk/wire'
-import { int32, open, type Reply, type Session, utf8 } from '../play/index.ts'
+import { int32, open, utf8 } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 import { connectFrame, frame, requestFrame } from './frames.ts'
 
@@ -329,21 +329,30 @@ export const framesNobodySends: Chapter = {
     },
     {
       number: 20,
-      level: 'MAY',
       profile: 'full',
-      text: '`deleteContainer` is executed even if the session has no permission to delete the node.',
-      source: 'PrepRequestProcessor.pRequest2Txn (deleteContainer), which calls no checkACL',
-      since: '3.9',
-      follows: ['containers/15'],
+      text: 'A client that sends `deleteContainer`, which is for the leader, deletes no container for whose deletion it lacks the permission.',
+      source:
+        'ZooKeeperServer.processPacket; PrepRequestProcessor.pRequest2Txn (deleteContainer), which calls no checkACL',
       check: {
         play: async (t) => {
           const a = await t.open()
+          const b = await t.open()
           await a.create('/p', { acl: [{ ...anyone, perms: Perms.ALL & ~Perms.DELETE }] })
           await a.create('/p/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
-          t.see(t.error(await a.delete('/p/c')), t.error(await deleteContainer(a, '/p/c')))
+          const body = encode(ustring, b.pathBelow('/p/c'))
+          await t.within(b.callRaw(OpCode.deleteContainer, body))
+          t.see(t.error(await a.exists('/p/c')))
           await a.setACL('/p', open)
         },
-        expect: ['NoAuth Ok'],
+        expect: ['Ok'],
+        differs: [
+          {
+            since: ['3.9.0'],
+            before: '3.9.6',
+            what: 'The container is deleted, if it is empty: the request is executed, and no ACL is examined.',
+            expect: ['NoNode'],
+          },
+        ],
       },
     },
     {
@@ -373,7 +382,3 @@ export const framesNobodySends: Chapter = {
 }
 
 const [anyone] = open as readonly [ACL]
-
-function deleteContainer(session: Session, path: string): Promise<Reply> {
-  return session.callRaw(OpCode.deleteContainer, encode(ustring, session.pathBelow(path)))
-}
