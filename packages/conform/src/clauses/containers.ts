@@ -254,23 +254,30 @@ export const containers: Chapter = {
     },
     {
       number: 15,
-      level: 'MAY',
+      level: 'SHOULD',
       profile: 'full',
-      text: '`deleteContainer` (opcode 20) is a request of the leader to itself, and no client should send it. A server may refuse it.',
-      source: 'PrepRequestProcessor.pRequest2Txn, DeleteContainerRequest, ZOOKEEPER-4575',
+      text: '`deleteContainer` (opcode 20) is a request of the leader to itself. If a client sends it, the server closes the connection without an answer, and deletes nothing.',
+      source: 'ZooKeeperServer.processPacket, DeleteContainerRequest',
       check: {
         play: async (t) => {
           const a = await t.open()
+          const b = await t.open()
           await a.create('/a')
           t.see(t.error(await a.callRaw(OpCode.deleteContainer, withLength(a.pathBelow('/a')))))
-          t.see(t.error(await a.exists('/a')))
+          t.see(t.error(await b.exists('/a')))
         },
-        expect: ['Ok', 'NoNode'],
+        expect: ['closed', 'Ok'],
         differs: [
           {
             what: 'It fails with `BadArguments`, because the path that the server reads begins with the header of the request.',
-            before: '3.9',
+            before: '3.8.7',
             expect: ['BadArguments', 'Ok'],
+          },
+          {
+            what: 'It deletes any node without children that is not ephemeral, and asks for no permission (ZOOKEEPER-4575).',
+            since: ['3.9.0'],
+            before: '3.9.6',
+            expect: ['Ok', 'NoNode'],
           },
         ],
       },

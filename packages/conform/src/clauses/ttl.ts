@@ -274,8 +274,8 @@ export const ttl: Chapter = {
       level: 'SHOULD',
       profile: 'extended',
       text: '`createTTL` with the flags of a node without a TTL fails with `BadArguments` if the TTL is negative, too.',
-      source: 'EphemeralType.validateTTL, DataTree.processTxn',
-      check: { unchecked: 'ZooKeeper accepts the request, and its servers do not survive the transaction.' },
+      source: 'EphemeralType.validateTTL',
+      check: { unchecked: 'It may harm a server.' },
     },
   ],
 }
