@@ -131,12 +131,11 @@ describe('TestServer with sasl', () => {
     }
   })
 
-  test('ServerConnection refuses a client that begins, or goes on when the exchange is over', () => {
+  test('ServerConnection takes any first token, and refuses a client that goes on when the exchange is over', () => {
     const bench = new Bench({ members: 1, sasl: { users } })
     const eager = bench.connect()
     eager.ask('sasl', { token: new TextEncoder().encode('username="bob"') })
-    expect(eager.replies).toMatchObject([{ err: ErrorCode.AuthFailed }])
-    expect(eager.closed).toBe('end')
+    expect(eager.replies).toMatchObject([{ err: ErrorCode.Ok }])
     const late = bench.connect()
     late.ask('sasl', { token: new Uint8Array(0) })
     late.ask('sasl', { token: new Uint8Array(0) })

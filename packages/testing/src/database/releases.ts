@@ -1,8 +1,6 @@
 // What servers of one release do, and those of another do not. The code asks for a behaviour by its name, so this table is all
 // that depends on the release, besides the operations (`since` in @zk/wire).
 import { type OperationName, operations } from '@zk/wire'
-import type { SequenceOverflow } from './data-tree.ts'
-import type { WatchModes } from './watch-manager.ts'
 
 /** A line of ZooKeeper releases. As a release it stands for its newest one. */
 export type ReleaseLine = '3.5' | '3.6' | '3.7' | '3.8' | '3.9'
@@ -180,8 +178,8 @@ export const NEWEST = releaseOf('3.9')!
 
 /** The options of an ensemble whose default depends on the release. */
 export function defaultsOf({ wrapsSequences, hasWatchModes }: Release): {
-  readonly sequenceOverflow: SequenceOverflow
-  readonly watchModes: WatchModes
+  readonly sequenceOverflow: 'stick' | 'wrap'
+  readonly watchModes: 'one' | 'several'
 } {
   return { sequenceOverflow: wrapsSequences ? 'wrap' : 'stick', watchModes: hasWatchModes ? 'several' : 'one' }
 }
