@@ -65,7 +65,9 @@ async function makeProject(folder: string, { files }: Section, tsc: string): Pro
     await symlink(join(consumer, 'node_modules', name), join(modules, name))
   }
   await cp(join(consumer, 'node_modules/.bin'), join(modules, '.bin'), { recursive: true, verbatimSymlinks: true })
-  await symlink(tsc, join(modules, '.bin/tsc'))
+  // A check of TypeScript's own libraries takes most of the time, and says nothing of our packages.
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${tsc}' --skipDefaultLibCheck "$@"\n`
+  await writeFile(join(modules, '.bin/tsc'), program, { mode: 0o755 })
   await writeFile(join(folder, 'package.json'), '{ "private": true }')
   for (const { name, text } of files) await writeFile(join(folder, name), text)
 }
