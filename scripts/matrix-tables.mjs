@@ -1,6 +1,6 @@
 // The tables of docs/servers.md: how many tests passed, by subject and release, and what releases do differently.
 
-import { halts } from '../packages/conform/dist/index.js'
+import { halts } from '../packages/conform/dist/internal.js'
 import { behaviours } from '../packages/testing/dist/internal.js'
 import { RELEASES } from './releases.mjs'
 

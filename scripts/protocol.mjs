@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chapterPage, chapters, indexPage } from '../packages/conform/dist/index.js'
+import { chapterPage, chapters, indexPage } from '../packages/conform/dist/internal.js'
 import { root } from './parts.mjs'
 
 const folder = join(root, 'docs/protocol')

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { Ensemble, EnsemblePool, reachDocker } from './src/ensemble/index.ts'
-import { settings } from '@zk/conform'
+import { settings } from '@zk/conform/internal'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { systemRuntime } from '@zk/client'
-import { addressSeenBy, parseMntr, type Place, places, settings, type Stage, type Target } from '@zk/conform'
+import { addressSeenBy, parseMntr, type Place, places, settings, type Stage, type Target } from '@zk/conform/internal'
 import { type Ensemble, type EnsembleNode, until } from './ensemble/index.ts'
 
 /** Real servers in containers. They play one scenario after another. */

@@ -1,6 +1,6 @@
 // The clauses of the protocol, played on real servers: they do what the clauses say of their release.
 import { beforeAll, expect, test } from 'vitest'
-import { chapters, expectedOf, idOf, isBefore, type Need, observe } from '@zk/conform'
+import { chapters, expectedOf, idOf, isBefore, type Need, observe } from '@zk/conform/internal'
 import { atRest, RealTarget } from '../src/real-target.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { shared } from './support/shared-ensemble.ts'

@@ -4,7 +4,7 @@
 import { connect, type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { isBefore } from '@zk/conform'
+import { isBefore } from '@zk/conform/internal'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { shared } from './support/shared-ensemble.ts'
 

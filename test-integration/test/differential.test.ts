@@ -8,7 +8,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countOf, formatProgram, play, type Program, programs } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { run, type Target, UNFINISHED, VirtualTarget } from '@zk/conform'
+import { run, type Target, UNFINISHED, VirtualTarget } from '@zk/conform/internal'
 import { atRest, RealTarget } from '../src/real-target.ts'
 import { shared } from './support/shared-ensemble.ts'
 

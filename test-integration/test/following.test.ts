@@ -2,7 +2,7 @@
 import { connect, type Runtime, systemRuntime, type ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
 import { type Ensemble, until } from '../src/ensemble/index.ts'
-import { settings } from '@zk/conform'
+import { settings } from '@zk/conform/internal'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { lineOf, startReconfigurable } from './support/reconfigurable.ts'
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { ask, parseCons, parseMntr, parseSrvr } from '@zk/conform'
+import { ask, parseCons, parseMntr, parseSrvr } from '@zk/conform/internal'
 
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n'
 

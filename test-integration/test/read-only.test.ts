@@ -5,7 +5,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ConnectRequest, decode, encodeFrame, errorName, FrameDecoder, ReplyHeader } from '@zk/wire'
 import { describe, expect, inject, test } from 'vitest'
 import { caughtUp } from './support/clients.ts'
-import { ask } from '@zk/conform'
+import { ask } from '@zk/conform/internal'
 import { Ensemble, until } from '../src/ensemble/index.ts'
 
 const TICK = 500

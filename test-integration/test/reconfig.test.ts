@@ -2,7 +2,7 @@
 import { connect, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { settings } from '@zk/conform'
+import { settings } from '@zk/conform/internal'
 import { caughtUp, refusal } from './support/clients.ts'
 import { lineOf, startReconfigurable } from './support/reconfigurable.ts'
 

@@ -3,7 +3,7 @@ import type { ZooKeeper } from '@zk/client'
 import { CreateMode, errorName, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
 import type { EnsembleNode } from '../src/ensemble/index.ts'
-import { Connection, type CreateOptions, Session, Transcript } from '@zk/conform'
+import { Connection, type CreateOptions, Session, Transcript } from '@zk/conform/internal'
 import { newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 

@@ -2,7 +2,7 @@
 import { TestServer } from '@zk/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FourLetterWord } from '@zk/testing'
-import { ask } from '@zk/conform'
+import { ask } from '@zk/conform/internal'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 

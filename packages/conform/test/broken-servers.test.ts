@@ -1,7 +1,7 @@
 // Each broken server must be found by the clause that it breaks, and no other clause may be accused. Here the clauses of its
 // chapter are played; with ZK_BROKEN=all (`pnpm nightly broken`) all clauses.
 import { describe, expect, test } from 'vitest'
-import { chapters, isFailure, judge, RELEASES, VirtualTarget } from '@zk/conform'
+import { chapters, isFailure, judge, RELEASES, VirtualTarget } from '@zk/conform/internal'
 import { brokenServers } from './broken/servers.ts'
 import { edited, worldsOf } from './broken/broken-server.ts'
 

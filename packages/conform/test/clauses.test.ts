@@ -10,7 +10,7 @@ import {
   observe,
   VirtualTarget,
   type VirtualTargetOptions,
-} from '@zk/conform'
+} from '@zk/conform/internal'
 
 const RELEASES = { '3.5': '3.5.10', '3.6': '3.6.4', '3.7': '3.7.2', '3.8': '3.8.7', '3.9': '3.9.6' } as const
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareTranscripts } from '@zk/conform'
+import { compareTranscripts } from '@zk/conform/internal'
 
 const kinds = (expected: string, actual: string): readonly string[] =>
   compareTranscripts([expected], [actual]).map(({ kind }) => kind)

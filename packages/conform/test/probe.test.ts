@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConnectionHandler, Runtime } from '@zk/client'
 import { encodeMessage } from '@zk/wire'
-import { probe } from '@zk/conform'
+import { probe } from '@zk/conform/internal'
 
 const server = { host: 'db', port: 2181 }
 const utf8 = new TextEncoder()

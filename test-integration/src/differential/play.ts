@@ -1,4 +1,4 @@
-import type { OpenOptions, Scenario, ScenarioBody, Session } from '@zk/conform'
+import type { OpenOptions, Scenario, ScenarioBody, Session } from '@zk/conform/internal'
 import type { Call, Program, Step } from './program.ts'
 
 /** A scenario that executes the steps of a program. Each step is a phase of its own. */

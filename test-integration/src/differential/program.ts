@@ -1,6 +1,6 @@
 // A program for several sessions, as data. If any part is left out, the rest is still a program.
 import { type OperationName, type RequestOf } from '@zk/wire'
-import type { Place } from '@zk/conform'
+import type { Place } from '@zk/conform/internal'
 
 /** The requests that a program may send. */
 export type Op = Extract<

@@ -1,7 +1,7 @@
 // Random programs with few paths and few sessions, so that sessions often use the same node.
 import { type ACL, CreateMode, type MultiOp, OpCode, Perms, type RequestOf, WatcherType } from '@zk/wire'
 import * as fc from 'fast-check'
-import { open, places, settings } from '@zk/conform'
+import { open, places, settings } from '@zk/conform/internal'
 import type { Call, Op, PlainCall, Program, Step } from './program.ts'
 
 const SESSIONS = 4

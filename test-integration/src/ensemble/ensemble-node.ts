@@ -1,6 +1,6 @@
 import type { EnsembleDescription, NodeDescription } from './description.ts'
 import { dockerClient } from './docker.ts'
-import { ask, type AskOptions, parseSrvr, type ServerMode, type ServerStatus } from '@zk/conform'
+import { ask, type AskOptions, parseSrvr, type ServerMode, type ServerStatus } from '@zk/conform/internal'
 import type { FourLetterWord } from '@zk/testing'
 
 type Client = Awaited<ReturnType<typeof dockerClient>>

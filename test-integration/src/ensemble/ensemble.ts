@@ -3,7 +3,7 @@ import { EnsembleNode } from './ensemble-node.ts'
 import { launch, remove } from './launch.ts'
 import type { EnsembleOptions } from './launch.ts'
 import { until } from './until.ts'
-import { parseVersion } from '@zk/conform'
+import { parseVersion } from '@zk/conform/internal'
 
 export interface WaitOptions {
   /** In ms. @default 60_000 */

@@ -1,4 +1,4 @@
-import { DEBIAN } from '@zk/conform'
+import { DEBIAN } from '@zk/conform/internal'
 import type { EnsembleDescription } from './description.ts'
 import type { Ensemble } from './ensemble.ts'
 import { Health } from './health.ts'

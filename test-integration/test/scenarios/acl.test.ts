@@ -1,4 +1,4 @@
-import { acl } from '@zk/conform'
+import { acl } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(acl)

@@ -1,4 +1,4 @@
-import { containers } from '@zk/conform'
+import { containers } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(containers)

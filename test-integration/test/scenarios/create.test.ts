@@ -1,4 +1,4 @@
-import { create, sequentialNodes } from '@zk/conform'
+import { create, sequentialNodes } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(create)

@@ -1,4 +1,4 @@
-import { data } from '@zk/conform'
+import { data } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(data)

@@ -1,4 +1,4 @@
-import { failover } from '@zk/conform'
+import { failover } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(failover)

@@ -1,4 +1,4 @@
-import { fourLetterWords } from '@zk/conform'
+import { fourLetterWords } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(fourLetterWords)

@@ -1,4 +1,4 @@
-import { hostileFrames } from '@zk/conform'
+import { hostileFrames } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(hostileFrames)

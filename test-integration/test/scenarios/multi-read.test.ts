@@ -1,4 +1,4 @@
-import { multiRead } from '@zk/conform'
+import { multiRead } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(multiRead)

@@ -1,4 +1,4 @@
-import { multi } from '@zk/conform'
+import { multi } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(multi)

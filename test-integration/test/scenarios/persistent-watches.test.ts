@@ -1,4 +1,4 @@
-import { addWatch, removalOfPersistentWatches, setWatches2 } from '@zk/conform'
+import { addWatch, removalOfPersistentWatches, setWatches2 } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(addWatch)

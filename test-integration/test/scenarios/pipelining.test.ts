@@ -1,4 +1,4 @@
-import { pipelining } from '@zk/conform'
+import { pipelining } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(pipelining)

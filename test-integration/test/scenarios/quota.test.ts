@@ -1,4 +1,4 @@
-import { quotas } from '@zk/conform'
+import { quotas } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(quotas)

@@ -1,4 +1,4 @@
-import { sessions, expiry } from '@zk/conform'
+import { sessions, expiry } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(sessions)

@@ -1,4 +1,4 @@
-import { setWatches } from '@zk/conform'
+import { setWatches } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(setWatches)

@@ -1,4 +1,4 @@
-import { ttl } from '@zk/conform'
+import { ttl } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(ttl)

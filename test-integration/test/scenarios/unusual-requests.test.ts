@@ -1,4 +1,4 @@
-import { unusualRequests } from '@zk/conform'
+import { unusualRequests } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(unusualRequests)

@@ -1,4 +1,4 @@
-import { watches, checkWatchesAndRemoveWatches } from '@zk/conform'
+import { watches, checkWatchesAndRemoveWatches } from '@zk/conform/internal'
 import { describeScenarios } from '../support/describe-scenarios.ts'
 
 describeScenarios(watches)

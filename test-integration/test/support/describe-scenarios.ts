@@ -9,7 +9,7 @@ import {
   UNFINISHED,
   type VersionedScenario,
   VirtualTarget,
-} from '@zk/conform'
+} from '@zk/conform/internal'
 import { atRest, RealTarget } from '../../src/real-target.ts'
 import { Recorded, RECORDED, type RecordedRelease, shorten } from './recorded.ts'
 import { shared } from './shared-ensemble.ts'

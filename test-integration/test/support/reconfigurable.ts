@@ -1,7 +1,7 @@
 // Ensembles that may be reconfigured.
 import type { ZooKeeper } from '@zk/client'
 import { Ensemble } from '../../src/ensemble/index.ts'
-import { settings } from '@zk/conform'
+import { settings } from '@zk/conform/internal'
 
 /** Only `settings.superUser` may change them. */
 export function startReconfigurable(): Promise<Ensemble> {

@@ -1,4 +1,4 @@
-import { parseMntr } from '@zk/conform'
+import { parseMntr } from '@zk/conform/internal'
 import { type Ensemble, type EnsembleNode } from '../../src/ensemble/index.ts'
 
 export interface ServerWatches {
