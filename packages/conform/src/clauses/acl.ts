@@ -63,6 +63,7 @@ const permissions: readonly Clause[] = [
     number: 6,
     text: '`delete` needs DELETE on the parent.',
     source: 'PrepRequestProcessor.pRequest2Txn',
+    follows: ['acl/32'],
     check: {
       play: async (t) => {
         const a = await t.open()
@@ -477,7 +478,7 @@ const operations: readonly Clause[] = [
       '`setACL` tries in this order: the path (BadArguments), the ACL (InvalidACL), the node (NoNode), the permission ' +
       '(NoAuth), the version (BadVersion).',
     source: 'PrepRequestProcessor.pRequest2Txn',
-    follows: ['acl/19'],
+    follows: ['acl/19', 'acl/8'],
     check: {
       play: async (t) => {
         const a = await t.open()
@@ -498,7 +499,7 @@ const operations: readonly Clause[] = [
       'An ACL may take all permissions from the session that sets it. It applies to all requests that are sent after the ' +
       'reply. One that is sent earlier may be checked against the old ACL.',
     source: 'PrepRequestProcessor.pRequest2Txn: the record of an outstanding setACL still has the old ACL',
-    follows: ['acl/4', 'acl/8'],
+    follows: ['acl/4', 'acl/8', 'acl/32'],
     check: {
       play: async (t) => {
         const a = await t.open()

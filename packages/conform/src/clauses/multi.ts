@@ -55,7 +55,7 @@ export const multi: Chapter = {
       number: 3,
       text: 'Parts are applied in their order, and each sees the changes of those before it.',
       source: 'PrepRequestProcessor.getRecordForPath',
-      follows: ['multi/1'],
+      follows: ['multi/1', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -114,6 +114,7 @@ export const multi: Chapter = {
         'The header of a result that is no error has the type of the part and the error 0. A header with the type -1, ' +
         'done = true and the error -1 ends the list.',
       source: 'MultiResponse.serialize',
+      follows: ['multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -128,6 +129,7 @@ export const multi: Chapter = {
       number: 7,
       text: 'The result of a sequential `create` is the path with the number. Two of them in one multi get different numbers.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
+      follows: ['multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -142,6 +144,7 @@ export const multi: Chapter = {
       number: 8,
       text: 'The result of `setData` has the Stat as this part has left it, even if a later part changes the node again.',
       source: 'DataTree.processTxn, FinalRequestProcessor',
+      follows: ['multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -277,7 +280,7 @@ export const multi: Chapter = {
       number: 15,
       text: 'The parts before the one that has failed have the error Ok, although they were not applied.',
       source: 'DataTree.processTxn',
-      follows: ['multi/13', 'multi/2'],
+      follows: ['multi/13', 'multi/2', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -292,7 +295,7 @@ export const multi: Chapter = {
         'The parts after the one that has failed have the error RuntimeInconsistency (-2), whatever their own would have been: ' +
         'they are not tried.',
       source: 'PrepRequestProcessor.pRequest',
-      follows: ['multi/13', 'multi/2'],
+      follows: ['multi/13', 'multi/2', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -495,7 +498,7 @@ export const multi: Chapter = {
       number: 29,
       text: 'An ephemeral node that a multi creates belongs to its session, and may have no children in the same multi either.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['multi/2', 'multi/13'],
+      follows: ['multi/2', 'multi/13', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -320,7 +320,7 @@ export const quota: Chapter = {
       level: 'MAY',
       text: 'The parts of one multi are each compared with what was counted before it, so together they may exceed a limit.',
       source: 'ZooKeeperServer.checkQuota: it reads what the last applied transaction has counted',
-      follows: ['quota/8'],
+      follows: ['quota/8', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -63,7 +63,7 @@ export const sasl: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          t.see(t.error(await a.call('sasl', { token: null })))
+          t.see(await t.silence(a, a.call('sasl', { token: null })))
         },
         expect: ['closed'],
       },
@@ -76,7 +76,7 @@ export const sasl: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          t.see(t.error(await a.callCut('sasl', { token: utf8('token') }, 2)))
+          t.see(await t.silence(a, a.callCut('sasl', { token: utf8('token') }, 2)))
         },
         expect: ['closed'],
       },

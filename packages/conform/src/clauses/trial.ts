@@ -111,12 +111,19 @@ export class Trial {
     return reply === undefined ? 'closed' : (errorName(reply.err) ?? String(reply.err))
   }
 
-  /** The error of the last reply to a session, and `closed` if the server then closes the connection, as it must unless it is Ok. */
+  /** The error of the last reply to a session, and whether the server has then closed the connection: `AuthFailed, closed`. */
   async ending(session: Session, reply: Reply): Promise<string> {
     const error = this.error(reply)
     if (reply === undefined || reply.err === ErrorCode.Ok) return error
-    await session.connection.closed
-    return `${error}, closed`
+    const zxid = await session.fence()
+    return `${error}, ${zxid === undefined ? 'closed' : 'open'}`
+  }
+
+  /** What comes of a request that has no reply: `closed`, if the server closes the connection, or else `no reply`. */
+  async silence(session: Session, request: Promise<Reply>): Promise<string> {
+    const [reply, zxid] = await Promise.all([request, session.fence()])
+    if (reply !== undefined) return this.error(reply)
+    return zxid === undefined ? 'closed' : 'no reply'
   }
 
   /** The error, or these fields of the Stat, such as `version 1 cversion 2`. */

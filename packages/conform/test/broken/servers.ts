@@ -4,7 +4,9 @@ import { framing } from './framing.ts'
 import { handshake } from './handshake.ts'
 import { nodes } from './nodes.ts'
 import { order } from './order.ts'
+import { rights } from './rights.ts'
 import { sessions } from './sessions.ts'
+import { transactions } from './transactions.ts'
 import { watches } from './watches.ts'
 import { words } from './words.ts'
 
@@ -15,7 +17,9 @@ export const brokenServers: readonly BrokenServer[] = [
   ...handshake,
   ...nodes,
   ...order,
+  ...rights,
   ...sessions,
+  ...transactions,
   ...watches,
   ...words,
 ]
