@@ -15,11 +15,11 @@ export const nodes: readonly BrokenServer[] = [
   {
     clause: 'paths/10',
     does: 'checks the names in the path of a create first',
-    replace: `const acl = fixupACL(op.request.acl, authInfo, schemes)
+    replace: `const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath`,
     with: `if (!mode.isSequential && !isValidPath(path)) return refuse(ErrorCode.BadArguments)
-  const acl = fixupACL(op.request.acl, authInfo, schemes)
+  const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath`,
   },
@@ -73,11 +73,11 @@ export const nodes: readonly BrokenServer[] = [
   {
     clause: 'create/17',
     does: 'looks the parent up before it checks the ACL',
-    replace: `const acl = fixupACL(op.request.acl, authInfo, schemes)
+    replace: `const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath`,
     with: `if (changes.get(parentOf(path)) === undefined) return refuse(ErrorCode.NoNode)
-  const acl = fixupACL(op.request.acl, authInfo, schemes)
+  const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath`,
   },
@@ -277,10 +277,10 @@ export const nodes: readonly BrokenServer[] = [
   {
     clause: 'sequential/7',
     does: 'uses up a number for a create whose ACL is invalid',
-    replace: `const acl = fixupACL(op.request.acl, authInfo, schemes)
+    replace: `const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath`,
-    with: `const acl = fixupACL(op.request.acl, authInfo, schemes)
+    with: `const acl = fixupACL(op.request.acl, authInfo, context)
   if (typeof acl === 'number') {
     const above = changes.get(parentOf(path))
     if (mode.isSequential && above !== undefined) Object.assign(above, { cversion: above.cversion + 1 })
