@@ -2,12 +2,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { systemRuntime } from '@zk/client'
 import { chapters, idOf, type Need } from '../clauses/index.ts'
-import { isFailure, judge, type Judgement, ServerStopped } from '../judge/index.ts'
+import { judge, type Judgement, ServerStopped } from '../judge/index.ts'
 import { ask } from '../play/index.ts'
 import { parseVersion, RELEASES, releaseNamed } from '../releases/index.ts'
 import {
   type Baseline,
   baselineOf,
+  failedIn,
   htmlReport,
   jsonReport,
   junitReport,
@@ -96,17 +97,14 @@ export async function judgeServer(
     terminal.error('conform: interrupted; what was created on the server is deleted')
     return EXIT.interrupted
   }
-  return exitCodeOf(report, judgement, baseline, terminal)
+  return exitCodeOf(report, baseline, terminal)
 }
 
-function exitCodeOf(report: Report, judgement: Judgement, baseline: Baseline | undefined, terminal: Terminal): number {
-  if (baseline === undefined) {
-    const hasFailed = judgement.clauses.some(({ verdict }) => isFailure(verdict) && verdict.outcome !== 'lenient')
-    return hasFailed ? EXIT.differs : EXIT.expected
-  }
+function exitCodeOf(report: Report, baseline: Baseline | undefined, terminal: Terminal): number {
+  if (baseline === undefined) return failedIn(report).length > 0 ? EXIT.differs : EXIT.expected
   const { differs, keeps } = unexpectedIn(report, baseline)
-  for (const id of differs) terminal.error(`conform: ${id} differs, and is not in the baseline`)
-  for (const id of keeps) terminal.error(`conform: ${id} does not differ any more: remove it from the baseline`)
+  for (const key of differs) terminal.error(`conform: ${key} differs, and is not in the baseline`)
+  for (const key of keeps) terminal.error(`conform: ${key} does not differ any more: remove it from the baseline`)
   return differs.length + keeps.length > 0 ? EXIT.differs : EXIT.expected
 }
 

@@ -72,7 +72,7 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
   )
   const findings = new Findings()
   for (const each of clauses) {
-    if (isFailure(each.verdict)) await addClause(findings, each, release, options)
+    if (each.verdict.outcome === 'allowed' || isFailure(each.verdict)) await addClause(findings, each, release, options)
   }
   if (stoppedBy !== undefined) {
     throw new ServerStopped(stoppedBy, { as: release, clauses, scenarios: [], findings: findings.all })
@@ -177,7 +177,8 @@ async function addClause(
     expected: evidence.expected.join('\n'),
     actual: evidence.seen.join('\n'),
   }
-  for (const each of found.length === 0 ? [own] : found) findings.add(each, { clause: id })
+  const isAllowed = verdict.outcome === 'allowed'
+  for (const each of found.length === 0 ? [own] : found) findings.add(each, { clause: id, isAllowed })
 }
 
 async function playScenario(
@@ -208,11 +209,15 @@ class Findings {
 
   add(
     { kind, expected, actual }: LineDifference,
-    where: { readonly clause?: string; readonly scenario?: string },
+    {
+      isAllowed = false,
+      ...where
+    }: { readonly clause?: string; readonly scenario?: string; readonly isAllowed?: boolean },
   ): void {
-    const known = this.#found.get(kind) ?? { kind, clauses: [], scenarios: [], expected, actual }
+    const known = this.#found.get(kind) ?? { kind, isAllowed, clauses: [], scenarios: [], expected, actual }
     this.#found.set(kind, {
       ...known,
+      isAllowed: known.isAllowed || isAllowed,
       clauses: withItem(known.clauses, where.clause),
       scenarios: withItem(known.scenarios, where.scenario),
     })

@@ -39,6 +39,8 @@ export interface JudgedClause {
 export interface Finding {
   /** Such as `getData: data '' → null`. */
   readonly kind: string
+  /** Whether a clause shows it, and it is right, too: another release does so. */
+  readonly isAllowed: boolean
   /** The clauses that it breaks; none if only scenarios show it. */
   readonly clauses: readonly string[]
   /** The scenarios that show it: subject and title. */

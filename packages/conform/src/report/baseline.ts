@@ -1,5 +1,8 @@
 // What is known to differ, with a reason each: kept in a file beside the server's code.
-import type { Report } from './report.ts'
+import { type Report, withoutClause } from './report.ts'
+
+/** Begins the key of what only scenarios show. */
+const SCENARIOS = 'scenarios: '
 
 /** `{ "watches/12": "we have no watches of children" }`. */
 export type Baseline = Readonly<Record<string, string>>
@@ -23,7 +26,7 @@ export function parseBaseline(text: string, ids: ReadonlySet<string>): Baseline 
     throw new Error('it must be an object: {"watches/12": "the reason"}')
   }
   for (const [id, reason] of Object.entries(value)) {
-    if (!ids.has(id)) throw new Error(`there is no clause ${id}: see \`conform list\``)
+    if (!ids.has(id) && !id.startsWith(SCENARIOS)) throw new Error(`there is no clause ${id}: see \`conform list\``)
     if (typeof reason !== 'string' || reason.trim() === '') throw new Error(`${id} needs a reason: a text`)
   }
   return value as Baseline
@@ -31,23 +34,29 @@ export function parseBaseline(text: string, ids: ReadonlySet<string>): Baseline 
 
 /** What does not agree with the baseline. */
 export function unexpectedIn(report: Report, baseline: Baseline): Unexpected {
-  const isKnown = (id: string): boolean => Object.hasOwn(baseline, id)
-  const named = (failed: boolean): readonly string[] =>
-    report.clauses.filter(({ outcome }) => FAILED.has(outcome) === failed).map(({ id }) => id)
-  const tried = new Set(report.clauses.filter(({ outcome }) => FINAL.has(outcome)).map(({ id }) => id))
-  return {
-    differs: named(true).filter((id) => !isKnown(id)),
-    keeps: named(false).filter((id) => tried.has(id) && isKnown(id)),
-  }
+  const failed = failedIn(report)
+  const passed = report.clauses
+    .filter(({ outcome }) => outcome === 'equal' || outcome === 'allowed')
+    .map(({ id }) => id)
+  const known = Object.keys(baseline)
+  const isGone = (key: string): boolean =>
+    key.startsWith(SCENARIOS) ? report.scenarios.tried > 0 && !failed.includes(key) : passed.includes(key)
+  return { differs: failed.filter((key) => !Object.hasOwn(baseline, key)), keeps: known.filter(isGone) }
 }
 
 /** A baseline with all that differs. Reasons that are known stay. */
 export function baselineOf(report: Report, known: Baseline = {}): string {
-  const failed = report.clauses.filter(({ outcome }) => FAILED.has(outcome))
-  const entries = failed.map(({ id }) => [id, known[id] ?? 'say why'] as const)
+  const entries = failedIn(report).map((key) => [key, known[key] ?? 'say why'] as const)
   return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+}
+
+/** The clauses that have failed, and what only scenarios show. */
+export function failedIn(report: Report): readonly string[] {
+  return [
+    ...report.clauses.filter(({ outcome }) => FAILED.has(outcome)).map(({ id }) => id),
+    ...withoutClause(report).map(({ kind }) => SCENARIOS + kind),
+  ]
 }
 
 /** A SHOULD that is missed is no failure. */
 const FAILED: ReadonlySet<string> = new Set(['differs', 'unsupported', 'stopped'])
-const FINAL: ReadonlySet<string> = new Set(['equal', 'allowed'])

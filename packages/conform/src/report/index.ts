@@ -1,4 +1,4 @@
-export { type Baseline, baselineOf, parseBaseline, type Unexpected, unexpectedIn } from './baseline.ts'
+export { type Baseline, baselineOf, failedIn, parseBaseline, type Unexpected, unexpectedIn } from './baseline.ts'
 export { htmlReport } from './html.ts'
 export { chapterPage, indexPage } from './protocol-page.ts'
 export { jsonReport, parseReport } from './json-lines.ts'

@@ -45,6 +45,7 @@ export interface ReportedClause {
 
 export interface ReportedFinding {
   readonly kind: string
+  readonly isAllowed: boolean
   readonly clauses: readonly string[]
   readonly scenarios: readonly string[]
   readonly expected: string | undefined
@@ -79,6 +80,11 @@ export function summaryLine({ as, summary, scenarios }: Report): string {
     .map(([profile, { passed, tried }]) => `${profile} ${passed} of ${tried}`)
   if (scenarios.tried > 0) parts.push(`scenarios ${scenarios.equal} of ${scenarios.tried}`)
   return `as ${as}: ${parts.join(', ') || 'nothing was tried'}`
+}
+
+/** What only scenarios show: no clause is about it. */
+export function withoutClause({ findings }: Report): readonly ReportedFinding[] {
+  return findings.filter(({ clauses, isAllowed }) => clauses.length === 0 && !isAllowed)
 }
 
 /** Outcomes that count neither as passed nor as failed. */

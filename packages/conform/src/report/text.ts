@@ -1,5 +1,5 @@
 // For people: on a terminal with colours, elsewhere without.
-import { type Report, type ReportedClause, summaryLine } from './report.ts'
+import { type Report, type ReportedClause, summaryLine, withoutClause } from './report.ts'
 
 export interface TextOptions {
   readonly hasColors: boolean
@@ -10,7 +10,7 @@ export function textReport(report: Report, { hasColors }: TextOptions): string {
   const paint = hasColors ? painted : plain
   const lines: string[] = []
   for (const clause of report.clauses.filter(isNamed)) lines.push(...clauseLines(clause, report, paint), '')
-  const others = report.findings.filter(({ clauses }) => clauses.length === 0)
+  const others = withoutClause(report)
   if (others.length > 0) lines.push('Only scenarios show:', ...others.flatMap(findingLines), '')
   lines.push(...untriedLines(report))
   lines.push(paint.bold(summaryLine(report)))
