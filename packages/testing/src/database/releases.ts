@@ -104,11 +104,6 @@ export const behaviours = {
     why: 'ZOOKEEPER-2623. Before, it was never answered.',
     since: ['3.8.5', '3.9.3'],
   },
-  knowsSaslUsers: {
-    what: 'SASL refuses a user that is not in the JAAS configuration. Before, such a user was accepted with the password of the user who was there last.',
-    why: 'SaslServerCallbackHandler kept the last password (ZOOKEEPER-4839).',
-    since: ['3.9.3'],
-  },
   tellsZxidOfEvents: {
     what: 'The header of an event has the zxid of the transaction, not -1.',
     why: 'ZOOKEEPER-4655. Our client does not need it.',
@@ -138,6 +133,11 @@ export const behaviours = {
     what: 'A client can delete an empty node with `deleteContainer`, whatever the ACL says.',
     why: 'PrepRequestProcessor reads the path from the request. Before, it took the whole request for a path, and found none (ZOOKEEPER-4575).',
     since: ['3.9.0'],
+  },
+  knowsSaslUsers: {
+    what: 'SASL refuses a user that is not in the JAAS configuration. Before, such a user was accepted with the password of the user who was there last.',
+    why: 'SaslServerCallbackHandler kept the last password (ZOOKEEPER-4839).',
+    since: ['3.9.3'],
   },
   acceptsIPv6: {
     what: 'An ACL of the scheme ip may contain an IPv6 address.',
