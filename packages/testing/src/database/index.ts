@@ -10,7 +10,6 @@ export { goesToLeader, isKnown, isWrite } from './op-codes.ts'
 export { formatConfig, initialConfig, isQuorum, type QuorumConfig, votersIn } from './quorum-config.ts'
 export { Preparation, type PreparationOptions } from './preparation.ts'
 export {
-  type Behaviour,
   behaviours,
   concerns,
   DEBIAN,

@@ -18,7 +18,7 @@ export interface Releases {
   readonly inDebian?: boolean
 }
 
-export interface Behaviour extends Releases {
+interface Behaviour extends Releases {
   /** A sentence that says what servers of these releases do. */
   readonly what: string
   /** The cause: the class, the issue, and what other releases do. */
