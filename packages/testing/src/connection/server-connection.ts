@@ -294,6 +294,9 @@ export class ServerConnection implements Connection {
 
   #serve(parsed: Parsed, rule: FaultRule | undefined): void {
     const { message, isMalformed } = parsed
+    if (message.op === 'deleteContainer' && this.port.member.tree.release.closesAtDeleteContainer) {
+      return this.end('deleteContainer is not for clients')
+    }
     if (isProof(message) || this.#identity.mustProve) return this.#prove(message, isMalformed, rule)
     const isRefused = refusalOf(rule) !== undefined
     const { member, host } = this.port

@@ -133,6 +133,17 @@ export const behaviours = {
     what: 'A client can delete an empty node with `deleteContainer`, whatever the ACL says.',
     why: 'PrepRequestProcessor reads the path from the request. Before, it took the whole request for a path, and found none (ZOOKEEPER-4575).',
     since: ['3.9.0'],
+    before: '3.9.6',
+  },
+  hidesMissedEvents: {
+    what: 'Also in answer to setWatches, a session receives no event of a node that it may not read.',
+    why: 'DataTree.setWatches; before, only later events were withheld.',
+    since: ['3.8.7', '3.9.6'],
+  },
+  closesAtDeleteContainer: {
+    what: 'The server closes the connection of a client that sends `deleteContainer`.',
+    why: 'ZooKeeperServer.processPacket. Only the leader sends it, to itself.',
+    since: ['3.8.7', '3.9.6'],
   },
   knowsSaslUsers: {
     what: 'SASL refuses a user that is not in the JAAS configuration. Before, such a user was accepted with the password of the user who was there last.',

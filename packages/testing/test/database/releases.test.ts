@@ -75,6 +75,17 @@ describe('What depends on the release', () => {
     expect(client.events).toEqual(events)
   })
 
+  test.each([
+    ['3.9.5', ['NodeDataChanged /a']],
+    ['3.9.6', []],
+  ])('%s: setWatches of a node that the session may not read, and that has changed', (release, events) => {
+    const [server, client] = [serverOf(release), new Client(1n)]
+    server.do(operator.request('create', { path: '/a', data: null, acl: UNREADABLE, flags: 0 }))
+    const lists = { dataWatches: ['/a'], existWatches: [], childWatches: [] }
+    server.ask(client.request('setWatches', { relativeZxid: 0n, ...lists }))
+    expect(client.events).toEqual(events)
+  })
+
   const creating = (op: 'create' | 'create2', flags: number, list: typeof OPEN | null = OPEN): MultiOp => ({
     type: OpCode[op],
     request: { path: '/a', data: null, acl: list, flags },
@@ -105,7 +116,7 @@ describe('What depends on the release', () => {
 
   test.each([
     ['3.8', ErrorCode.BadArguments],
-    ['3.9', ErrorCode.Ok],
+    ['3.9.5', ErrorCode.Ok],
   ])('%s: deleteContainer of a client', (release, err) => {
     const server = serverOf(release).make('/a')
     const path = new Uint8Array([0, 0, 0, 2, 47, 97])
