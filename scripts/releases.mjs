@@ -36,7 +36,7 @@ export async function playRelease(release, files, ownEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-release-'))
   const report = join(folder, 'report.json')
   const words = ['--project', 'integration', '--reporter=json', `--outputFile=${report}`, ...files]
-  const env = { ZK_IMAGE: '', ZK_RELEASE: release === DEBIAN ? '' : release, ...ownEnv }
+  const env = { ZK_IMAGE: '', ZK_RELEASE: release === DEBIAN ? '' : release, ZK_CLAUSES: 'all', ...ownEnv }
   const { failed, failures } = await runVitest(`servers of ${release}`, words, { env })
   try {
     return { ...resultOf(JSON.parse(readFileSync(report, 'utf8')), failed), failures }

@@ -1,14 +1,15 @@
 // Each broken server must be found by the clause that it breaks, and no other clause may be accused. Here the clauses of its
-// chapter are played; with ZK_BROKEN=all (`pnpm nightly broken`) all clauses.
+// chapter are played, for each fourth server; with ZK_BROKEN=all (`pnpm nightly broken`) all clauses for all servers.
 import { describe, expect, test } from 'vitest'
 import { chapters, isFailure, judge, RELEASES, VirtualTarget } from '@zk/conform/internal'
 import { brokenServers } from './broken/servers.ts'
 import { edited, worldsOf } from './broken/broken-server.ts'
 
 const playsAll = process.env['ZK_BROKEN'] === 'all'
+const played = brokenServers.filter((_, index) => playsAll || index % 4 === 0)
 
 describe('A broken server', () => {
-  test.each(brokenServers)('$clause: a server that $does', async (server) => {
+  test.each(played)('$clause: a server that $does', async (server) => {
     const { clause, release = RELEASES.at(-1)!, also = [] } = server
     const chapter = clause.slice(0, clause.indexOf('/'))
     const target = new VirtualTarget({ release, newWorld: await worldsOf(server) })

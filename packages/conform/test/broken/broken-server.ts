@@ -21,9 +21,10 @@ export interface BrokenServer {
 }
 
 const folder = fileURLToPath(new URL('../../../testing/src/', import.meta.url))
-const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join(folder, name))
+  .map((path) => ({ path, code: readFileSync(path, 'utf8') }))
 
 /** The file in which the edit is, and its code after the edit. Throws unless the text occurs exactly once. */
 export function edited({ replace, with: text }: Pick<BrokenServer, 'replace' | 'with'>): {
@@ -32,8 +33,7 @@ export function edited({ replace, with: text }: Pick<BrokenServer, 'replace' | '
 } {
   const words = replace.trim().split(/\s+/)
   const pattern = new RegExp(words.map((word) => escaped(word)).join('\\s+'), 'g')
-  const places = paths.flatMap((path) => {
-    const code = readFileSync(path, 'utf8')
+  const places = sources.flatMap(({ path, code }) => {
     return [...code.matchAll(pattern)].map(({ index, 0: { length } }) => ({
       path,
       code: code.slice(0, index) + text + code.slice(index + length),

@@ -379,13 +379,13 @@ export const watches: readonly BrokenServer[] = [
     clause: 'set-watches/1',
     does: 'does not set data watches again',
     replace:
-      "else if (node.mzxid > relativeZxid) watcher.event('NodeDataChanged', path, -1n) else tree.dataWatches.add(path, watcher)",
-    with: "else if (node.mzxid > relativeZxid) watcher.event('NodeDataChanged', path, -1n)",
+      "else if (node.mzxid > relativeZxid) send('NodeDataChanged', path, node) else tree.dataWatches.add(path, watcher)",
+    with: "else if (node.mzxid > relativeZxid) send('NodeDataChanged', path, node)",
   },
   {
     clause: 'set-watches/2',
     does: 'does not tell a missed change of data',
-    replace: "else if (node.mzxid > relativeZxid) watcher.event('NodeDataChanged', path, -1n)",
+    replace: "else if (node.mzxid > relativeZxid) send('NodeDataChanged', path, node)",
     with: '',
   },
   {
@@ -403,20 +403,20 @@ export const watches: readonly BrokenServer[] = [
   {
     clause: 'set-watches/6',
     does: 'does not set watches of missing nodes again',
-    replace: 'if (tree.get(path) === undefined) tree.dataWatches.add(path, watcher)',
-    with: 'if (tree.get(path) === undefined) continue;',
+    replace: 'if (node === undefined) tree.dataWatches.add(path, watcher) else send',
+    with: 'if (node !== undefined) send',
   },
   {
     clause: 'set-watches/7',
     does: 'does not tell a missed creation',
-    replace: "else watcher.event('NodeCreated', path, -1n)",
+    replace: "else send('NodeCreated', path, node)",
     with: 'else tree.dataWatches.add(path, watcher)',
   },
   {
     clause: 'set-watches/9',
     does: 'tells a creation only if it was missed',
-    replace: "else watcher.event('NodeCreated', path, -1n)",
-    with: "else if (tree.get(path)!.czxid > relativeZxid) watcher.event('NodeCreated', path, -1n)",
+    replace: "else send('NodeCreated', path, node)",
+    with: "else if (node.czxid > relativeZxid) send('NodeCreated', path, node)",
   },
   {
     clause: 'set-watches/10',
@@ -427,7 +427,7 @@ export const watches: readonly BrokenServer[] = [
   {
     clause: 'set-watches/11',
     does: 'does not tell missed changes of children',
-    replace: "else if (node.pzxid > relativeZxid) watcher.event('NodeChildrenChanged', path, -1n)",
+    replace: "else if (node.pzxid > relativeZxid) send('NodeChildrenChanged', path, node)",
     with: '',
   },
   {
@@ -451,8 +451,8 @@ export const watches: readonly BrokenServer[] = [
   {
     clause: 'set-watches/17',
     does: 'sets a watch whose change it has told',
-    replace: "else if (node.mzxid > relativeZxid) watcher.event('NodeDataChanged', path, -1n)",
-    with: "else if (node.mzxid > relativeZxid) (watcher.event('NodeDataChanged', path, -1n), tree.dataWatches.add(path, watcher))",
+    replace: "else if (node.mzxid > relativeZxid) send('NodeDataChanged', path, node)",
+    with: "else if (node.mzxid > relativeZxid) (send('NodeDataChanged', path, node), tree.dataWatches.add(path, watcher))",
   },
   {
     clause: 'set-watches/18',
