@@ -1,7 +1,5 @@
-// The tables of docs/servers.md: how many tests passed, by release, and what releases do differently.
+// The table of docs/servers.md: how many tests passed, by release.
 
-import { halts } from '../packages/conform/dist/internal.js'
-import { behaviours } from '../packages/testing/dist/internal.js'
 import { RELEASES } from './releases.mjs'
 
 /** Reads the cells of the page, by release, so that releases that are not played again keep their cells. */
@@ -18,22 +16,6 @@ export function writeCounts(counts, results) {
   for (const [release, result] of results) counts.set(release, cell(result))
   const played = RELEASES.filter((release) => counts.has(release))
   return table(['', ...played], [['scenarios', ...played.map((release) => counts.get(release))]])
-}
-
-/** What the ensemble of @zk/testing does, too, and what halts real servers. */
-export function writeDifferences() {
-  const rows = Object.values(behaviours).map(({ what, ...releases }) => [what, which(releases)])
-  const halting = halts.map(({ what, ...releases }) => [`${what} Not played there.`, which(releases)])
-  return table(['What servers do differently', 'releases'], [...rows, ...halting])
-}
-
-function which({ before, since, inDebian }) {
-  const parts = [
-    ...(since === undefined ? [] : [`from ${since.join(', ')} on`]),
-    ...(before === undefined ? [] : [`before ${before}`]),
-    ...(inDebian ? ["Debian's 3.8.0"] : []),
-  ]
-  return parts.join('; ')
 }
 
 /** The number of tests that passed, and in brackets those with other outcomes. */

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isInterrupted } from './parts.mjs'
-import { readCounts, writeCounts, writeDifferences } from './matrix-tables.mjs'
+import { readCounts, writeCounts } from './matrix-tables.mjs'
 import { ON_RELEASES, playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
 const BEGIN = '<!-- What is below is written by `pnpm matrix`. -->'
@@ -24,7 +24,7 @@ for (const release of named.length > 0 ? named : RELEASES) {
   // Each result is written before the next release is played.
   const [prose, tables = ''] = readFileSync(page, 'utf8').split(BEGIN)
   const counts = writeCounts(readCounts(tables), new Map([[release, result]]))
-  writeFileSync(page, `${prose}${BEGIN}\n\n${counts}\n${writeDifferences()}`)
+  writeFileSync(page, `${prose}${BEGIN}\n\n${counts}`)
 }
 
 const totals = [...results.values()].map(totalsOf)
