@@ -4,18 +4,23 @@ import {
   AddWatchMode,
   type CheckWatchesRequest,
   ErrorCode,
+  type EventType,
+  Perms,
   type SetWatches,
   type SetWatches2,
   type TypeOf,
   WatcherType,
 } from '@zk/wire'
 import type { Watcher } from '../server/request.ts'
+import { allowed } from './acl.ts'
+import type { DataNode } from './data-node.ts'
 import type { DataTree } from './data-tree.ts'
 import { type WatchManager, WatchMode } from './watch-manager.ts'
 
 /**
  * Sets watches that a client had on another server. A one-shot watch fires at once if its node has changed since `relativeZxid`,
- * otherwise it is set again. Persistent watches are set, without events for earlier changes. Returns an `ErrorCode`.
+ * otherwise it is set again. With `hidesMissedEvents`, a client
+ * without the right to read the node gets no event, but loses the watch. Persistent watches are set, without events for earlier changes. Returns an `ErrorCode`.
  */
 export function setWatches(
   tree: DataTree,
@@ -23,24 +28,30 @@ export function setWatches(
   watcher: Watcher,
 ): number {
   const { relativeZxid, dataWatches, existWatches, childWatches } = asked
+  const tell = (type: EventType, path: string, node?: DataNode): void => {
+    const { hidesMissedEvents } = tree.release
+    if (hidesMissedEvents && node !== undefined && !allowed(node.acl, Perms.READ, watcher.authInfo)) return
+    watcher.event(type, path, -1n)
+  }
   for (const path of dataWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
     const node = tree.get(path)
-    if (node === undefined) watcher.event('NodeDeleted', path, -1n)
-    else if (node.mzxid > relativeZxid) watcher.event('NodeDataChanged', path, -1n)
+    if (node === undefined) tell('NodeDeleted', path)
+    else if (node.mzxid > relativeZxid) tell('NodeDataChanged', path, node)
     else tree.dataWatches.add(path, watcher)
   }
   for (const path of existWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
     // If a node was created and deleted meanwhile, the server cannot know it.
-    if (tree.get(path) === undefined) tree.dataWatches.add(path, watcher)
-    else watcher.event('NodeCreated', path, -1n)
+    const node = tree.get(path)
+    if (node === undefined) tree.dataWatches.add(path, watcher)
+    else tell('NodeCreated', path, node)
   }
   for (const path of childWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
     const node = tree.get(path)
-    if (node === undefined) watcher.event('NodeDeleted', path, -1n)
-    else if (node.pzxid > relativeZxid) watcher.event('NodeChildrenChanged', path, -1n)
+    if (node === undefined) tell('NodeDeleted', path)
+    else if (node.pzxid > relativeZxid) tell('NodeChildrenChanged', path, node)
     else tree.childWatches.add(path, watcher)
   }
   const { persistentWatches = [], persistentRecursiveWatches = [] } = asked
