@@ -55,7 +55,7 @@ interface Played {
 /** The default time limit, in ms. */
 const TIMEOUT = 30_000
 /** How many checks that mostly wait are played at the same time. */
-const WIDTH = 12
+const WIDTH = 10
 /** The time limit of a check that waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
 const WAITING_TIMEOUT = 100_000
 

@@ -56,12 +56,13 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   const transcript = new Transcript()
   let clientAddress = ''
   let scenario: Scenario | undefined
-  let failure = await problemOf(async () => {
+  const problem = await problemOf(async () => {
     clientAddress = await stage.clientAddress()
     await asSuperUser(stage, ({ session, answer }) =>
       Promise.all([parent, root].map((path) => answer(session.create(path)))),
     )
   })
+  let failure = problem === undefined ? undefined : `failed: ${problem}`
   if (failure === undefined) {
     scenario = new Scenario({ stage, root, transcript, clientAddress })
     failure = await failureOf(body, scenario, options)
@@ -98,8 +99,17 @@ async function problemOf(act: () => Promise<unknown>): Promise<string | undefine
     await act()
     return undefined
   } catch (error) {
-    return `failed: ${error instanceof Error ? error.message : String(error)}`
+    return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** How many requests without an answer are named. */
+const NAMED = 5
+
+function named(pending: readonly string[]): string {
+  const kinds = [...new Set(pending)]
+  if (kinds.length > NAMED) kinds.splice(NAMED, Infinity, '…')
+  return kinds.join(' and ') || 'nothing'
 }
 
 async function failureOf(
@@ -110,7 +120,7 @@ async function failureOf(
   let cancel = (): void => {}
   const hung = new Promise<string>((resolve) => {
     const cancelTimer = scenario.stage.runtime.setTimer(timeout, () => {
-      resolve(`hung, waiting for ${scenario.pending.join(' and ') || 'nothing'}`)
+      resolve(`hung, waiting for ${named(scenario.pending)}`)
     })
     const abort = (): void => resolve('aborted')
     signal?.addEventListener('abort', abort)
