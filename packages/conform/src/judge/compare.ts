@@ -128,17 +128,22 @@ function general(token: string): string {
 }
 
 /**
- * Which zxid of one transcript is which of the other. A transaction too many, or one too few, changes the rank of all later ones:
- * that is one difference, not one in each line.
+ * Which zxids of one transcript can be which of the other. Other clients may have changed something in between, so a reply to a
+ * read can have a later zxid than expected, and all later ones have higher ranks. What must agree is the order.
  */
 class Zxids {
-  readonly #actual = new Map<string, string>()
+  /** By expected zxid: the lowest and the highest actual one. */
+  readonly #actual = new Map<number, readonly [lowest: number, highest: number]>()
 
-  /** Whether both can be the same transaction: always, when they are seen for the first time. */
+  /** Whether both can be the same moment, after all that was seen before. */
   match(expected: string, actual: string): boolean {
     if (!/^z\d+$/.test(expected) || !/^z\d+$/.test(actual)) return false
-    const known = this.#actual.get(expected)
-    if (known === undefined) this.#actual.set(expected, actual)
-    return known === undefined || known === actual
+    const [wanted, got] = [Number(expected.slice(1)), Number(actual.slice(1))]
+    for (const [other, [lowest, highest]] of this.#actual) {
+      if (other < wanted ? highest >= got : other > wanted && lowest <= got) return false
+    }
+    const [lowest, highest] = this.#actual.get(wanted) ?? [got, got]
+    this.#actual.set(wanted, [Math.min(lowest, got), Math.max(highest, got)])
+    return true
   }
 }

@@ -1,7 +1,7 @@
 import { ErrorCode, parentOf } from '@zk/wire'
 import { Connection, type Reply } from './connection.ts'
 import { Scenario } from './scenario.ts'
-import { type Credentials, Session } from './session.ts'
+import { type Credentials, open, Session } from './session.ts'
 import type { Stage, Target } from './target.ts'
 import { type Frame, Transcript } from './transcript.ts'
 
@@ -69,6 +69,7 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   }
   if (failure !== undefined) transcript.add('scenario', failure)
   const rendered = transcript.render({ root, clientAddress, since, until: runtime.wallNow() })
+  await problemOf(() => limited(stage, scenario?.stop() ?? Promise.resolve()))
   scenario?.end()
   const left = await cleanUp(stage, parent, scenario?.sessions ?? [])
   if (left !== undefined) failure ??= `failed: ${parent} could not be deleted: ${left}`
@@ -76,11 +77,13 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
 }
 
 /** Tries it twice, because a server may be about to come back. Returns why that was in vain. */
-async function cleanUp(stage: Stage, parent: string, sessions: readonly Credentials[]): Promise<string | undefined> {
+async function cleanUp(stage: Stage, parent: string, sessions: readonly Session[]): Promise<string | undefined> {
   const remains = new Set(sessions)
   const clean = async (): Promise<void> => {
     await limited(stage, stage.mended(), LONG_PATIENCE)
     await asSuperUser(stage, async ({ session, answer }) => {
+      // A session that is not the superuser may delete what the sessions of the scenario may.
+      for (const { identities } of sessions) for (const each of identities) await answer(session.auth(...each))
       await remove(session, parent, answer)
       await removeQuotas(session, parent, answer)
     })
@@ -183,10 +186,21 @@ async function limited<Result>(stage: Stage, promise: Promise<Result>, patience 
 }
 
 async function remove(session: Session, path: string, answer: Keeper['answer']): Promise<void> {
-  const reply = await answer(session.getChildren(path))
-  const children = reply?.op === 'getChildren' ? (reply.response?.children ?? []) : []
+  let reply = await answer(session.getChildren(path))
+  let children = childrenIn(reply)
+  // The ACL may permit neither to list the children nor to delete them, but often to change it.
+  if (reply?.err === ErrorCode.NoAuth || children.length > 0) {
+    await answer(session.setACL(path, open))
+    reply = await answer(session.getChildren(path))
+    children = childrenIn(reply)
+  }
   await Promise.all(children.map((child) => remove(session, `${path}/${child}`, answer)))
   await answer(session.delete(path))
+}
+
+function childrenIn(reply: Reply): readonly string[] {
+  const names = reply?.op === 'getChildren' ? reply.response?.children : undefined
+  return (names ?? []).filter((name) => name !== null)
 }
 
 /** Quotas are the only nodes of a scenario that are not below its own. */
