@@ -42,6 +42,11 @@ export interface Clause {
 /** Sends requests, and compares what `see` was told with what servers do. */
 export interface Check {
   readonly play: (trial: Trial) => Promise<void>
+  /**
+   * Whether it mostly waits for a clock of the server. Such checks are played at the same time, so they must not see what
+   * others do: the zxids of transactions, or how many sessions there are.
+   */
+  readonly waits?: boolean
   /** The lines that `see` is told on the newest release. */
   readonly expect: readonly string[]
   /** Other answers that are right, too. */

@@ -92,6 +92,7 @@ export const containers: Chapter = {
       source: 'ContainerManager.checkContainers',
       follows: ['stat/9'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await a.create('/c', container)
@@ -110,6 +111,7 @@ export const containers: Chapter = {
       source: 'ContainerManager.getCandidates',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           const b = await t.open()
@@ -129,6 +131,7 @@ export const containers: Chapter = {
       source: 'DataTree.deleteNode',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await a.create('/c', container)
@@ -148,6 +151,7 @@ export const containers: Chapter = {
       source: 'DataTree.deleteNode',
       follows: ['containers/6', 'stat/10', 'stat/12'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await a.create('/p')
@@ -167,6 +171,7 @@ export const containers: Chapter = {
       source: 'ContainerManager.getCandidates: cversion > 0',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await a.create('/c', container)
@@ -182,6 +187,7 @@ export const containers: Chapter = {
       source: 'ContainerManager.getCandidates',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await a.create('/c', container)
@@ -199,6 +205,7 @@ export const containers: Chapter = {
       source: 'ContainerManager.getCandidates',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           for (const path of ['/outer', '/outer/inner']) await a.create(path, container)
@@ -218,6 +225,7 @@ export const containers: Chapter = {
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
       follows: ['containers/6', 'sequential/5'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           for (const flags of [CreateMode.PERSISTENT, CreateMode.PERSISTENT_SEQUENTIAL]) {
@@ -239,6 +247,7 @@ export const containers: Chapter = {
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
       follows: ['containers/6'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           for (const op of ['create', 'create2'] as const) {

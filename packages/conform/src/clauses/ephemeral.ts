@@ -34,6 +34,7 @@ export const ephemeral: Chapter = {
       source: 'SessionTrackerImpl.run, DataTree.killSession',
       follows: ['ephemeral/12'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           const silent = await t.open({ timeOut: 1, pings: false })

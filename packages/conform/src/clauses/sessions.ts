@@ -127,6 +127,7 @@ export const sessions: Chapter = {
       source: 'SessionTrackerImpl.run, ZooKeeperServer.expire',
       follows: ['handshake/14'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open({ timeOut: 1, pings: false })
           const b = await t.open()
@@ -146,6 +147,7 @@ export const sessions: Chapter = {
       source: 'SessionTrackerImpl.touchSession, ExpiryQueue.update',
       follows: ['sessions/8'],
       check: {
+        waits: true,
         play: async (t) => {
           const { runtime } = t.scenario.stage
           const b = await t.open()
@@ -176,6 +178,7 @@ export const sessions: Chapter = {
       source: 'ZooKeeperServer.close, FinalRequestProcessor.processRequest (closeSession without a connection)',
       follows: ['sessions/8'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open({ timeOut: 1, pings: false })
           // Later, a server closes a silent connection even if its session goes on.
@@ -189,6 +192,7 @@ export const sessions: Chapter = {
       text: 'Pings keep a session alive.',
       source: 'ZooKeeperServer.submitRequest (from 3.6 on submitRequestNow), touch',
       check: {
+        waits: true,
         play: async (t) => t.see(await keptAlive(t, (session) => session.ping())),
         expect: ['alive'],
       },
@@ -200,6 +204,7 @@ export const sessions: Chapter = {
       source:
         'ZooKeeperServer.submitRequest (from 3.6 on submitRequestNow), which calls touch before it examines the request',
       check: {
+        waits: true,
         play: async (t) => t.see(await keptAlive(t, (session) => session.getData('/none'))),
         expect: ['alive'],
       },
@@ -212,6 +217,7 @@ export const sessions: Chapter = {
       source: 'ZooKeeperServer.processPacket, which answers it without submitRequest',
       follows: ['sessions/8', 'sessions/11'],
       check: {
+        waits: true,
         play: async (t) =>
           t.see(await keptAlive(t, (session) => session.auth('digest', 'conform:secret'), { timeOut: 1, timeouts: 6 })),
         expect: ['expired'],
@@ -224,6 +230,7 @@ export const sessions: Chapter = {
       source: 'ZooKeeperServer.revalidateSession',
       follows: ['sessions/1'],
       check: {
+        waits: true,
         play: async (t) => {
           let current = await t.open({ timeOut: STEADY, pings: false })
           const start = t.scenario.stage.runtime.now()
@@ -394,6 +401,7 @@ export const sessions: Chapter = {
       source: 'ZooKeeperServer.revalidateSession, ExpiryQueue.update',
       follows: ['sessions/3', 'sessions/8', 'sessions/15'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open({ timeOut: 2 ** 31 - 1, pings: false })
           // Until followers have told the leader of the new session, they may still give it the timeout of its creation.

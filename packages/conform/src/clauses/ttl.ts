@@ -177,6 +177,7 @@ export const ttl: Chapter = {
       text: 'Some time after its TTL is over, the server deletes a node without children, and fires the watches of the node and of its parent.',
       source: 'ContainerManager.getCandidates, DataTree.deleteNode',
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await createTTL(a, '/a', { milliseconds: SHORT })
@@ -196,6 +197,7 @@ export const ttl: Chapter = {
       source: 'ContainerManager.getCandidates',
       follows: ['ttl/10'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           const { runtime } = t.scenario.stage
@@ -214,6 +216,7 @@ export const ttl: Chapter = {
       source: 'ContainerManager.getElapsed: since mtime',
       follows: ['ttl/10', 'stat/7', 'ttl/11'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await createTTL(a, '/kept', { milliseconds: SHORT })
@@ -238,6 +241,7 @@ export const ttl: Chapter = {
       source: 'ContainerManager.getCandidates',
       follows: ['ttl/10'],
       check: {
+        waits: true,
         play: async (t) => {
           const a = await t.open()
           await createTTL(a, '/a', { milliseconds: SHORT })

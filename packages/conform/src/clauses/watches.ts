@@ -700,6 +700,7 @@ export const watches: Chapter = {
       source: 'ZooKeeperServer.expire, DataTree.killSession',
       follows: ['watches/2', 'watches/7'],
       check: {
+        waits: true,
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open({ timeOut: 1, pings: false })]
           await a.create('/n')

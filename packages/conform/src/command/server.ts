@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { systemRuntime } from '@zk/client'
 import { chapters, idOf, type Need } from '../clauses/index.ts'
 import { judge, type Judgement, ServerStopped } from '../judge/index.ts'
+import type { ServerAddress } from '@zk/wire'
 import { ask } from '../play/index.ts'
-import { parseVersion, RELEASES, releaseNamed } from '../releases/index.ts'
+import { DEBIAN, parseVersion, RELEASES, releaseNamed } from '../releases/index.ts'
 import {
   type Baseline,
   baselineOf,
@@ -59,7 +60,11 @@ export async function judgeServer(
   })
   const progress = new Progress(terminal)
   const { signal, release: stopListening } = terminal.interrupted()
-  const isAlive = async (): Promise<boolean> => 'timeOut' in (await probe(servers[0]!))
+  const isAlive = async (): Promise<boolean> => {
+    problem = await lastingProblem(servers)
+    return problem === undefined
+  }
+  let problem: string | undefined
   let judgement: Judgement
   let stopped: string | undefined
   try {
@@ -72,7 +77,7 @@ export async function judgeServer(
       given: givenBy(options, servers.length),
       as: options.as,
       likely: await likelyRelease(servers[0]!),
-      oracle: (release) => new VirtualTarget({ release, members: servers.length === 1 ? 1 : 3 }),
+      oracle: (release) => new VirtualTarget({ release: oracleOf(release), members: servers.length === 1 ? 1 : 3 }),
       timeout: options.timeout,
       signal,
       isAlive,
@@ -82,7 +87,7 @@ export async function judgeServer(
   } catch (error) {
     if (!(error instanceof ServerStopped)) throw error
     judgement = error.judgement
-    stopped = error.message
+    stopped = problem === undefined ? error.message : `${error.message}: ${problem}`
   } finally {
     progress.end()
     stopListening()
@@ -90,7 +95,7 @@ export async function judgeServer(
   const report = reportOf(judgement, connectString, terminal.now())
   await writeReports(report, baseline, options, terminal)
   if (stopped !== undefined) {
-    terminal.error(`conform: ${stopped}`)
+    terminal.error(`conform: ${stopped}\nNodes named conform-… may be left on it.`)
     return EXIT.stopped
   }
   if (signal.aborted) {
@@ -121,16 +126,12 @@ async function writeReports(
     html: () => htmlReport([report]),
     'write-baseline': () => baselineOf(report, baseline),
   }
-  let isPrinted = false
-  for (const [name, text] of Object.entries(texts)) {
-    const file = files[name as keyof typeof texts]
-    if (file === undefined) continue
-    if (file === '-') {
-      isPrinted = true
-      terminal.print(text())
-    } else await write(file, text())
-  }
-  if (!isPrinted) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors }))
+  const wanted = Object.entries(texts).map(([name, text]) => [files[name as keyof typeof texts], text] as const)
+  const printed = wanted.filter(([file]) => file === '-')
+  for (const [, text] of printed) terminal.print(text())
+  if (printed.length === 0) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors }))
+  // After the text: a file that cannot be written must not take it away.
+  for (const [file, text] of wanted) if (file !== undefined && file !== '-') await write(file, text())
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -165,14 +166,27 @@ function givenBy(
   return given
 }
 
+/** How often, and how long, a server that does not answer is asked again, in ms: it may be electing a leader. */
+const [ASK_AGAIN, GIVE_UP] = [500, 10_000]
+
+/** Why one of the servers does not serve, if that lasts. */
+async function lastingProblem(servers: readonly ServerAddress[]): Promise<string | undefined> {
+  const { now, setTimer } = systemRuntime
+  for (const start = now(); ;) {
+    const found = await Promise.all(servers.map((server) => probe(server)))
+    const problem = found.find((each) => 'problem' in each)?.problem
+    if (problem === undefined || now() - start >= GIVE_UP) return problem
+    await new Promise<void>((resolve) => setTimer(ASK_AGAIN, resolve))
+  }
+}
+
+/** The 3.8.0 with which servers are compared is Debian's, which has fixes of later releases. */
+function oracleOf(release: string): string {
+  return DEBIAN.startsWith(`${release}-`) ? DEBIAN : release
+}
+
 /** The release that the server says to be, if one like it is known. */
-async function likelyRelease({
-  host,
-  port,
-}: {
-  readonly host: string
-  readonly port: number
-}): Promise<string | undefined> {
+async function likelyRelease({ host, port }: ServerAddress): Promise<string | undefined> {
   const version = parseVersion(await ask(port, 'srvr', { host, runtime: systemRuntime, timeout: 2_000 }))
   if (version === undefined) return undefined
   if (RELEASES.includes(version)) return version

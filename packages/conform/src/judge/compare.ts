@@ -29,12 +29,16 @@ type Pair = readonly [expected: string | undefined, actual: string | undefined]
 
 /** Pairs the lines with the same question: the longest such sequence. Others stand alone. */
 function aligned(expected: readonly string[], actual: readonly string[]): readonly Pair[] {
-  const lengths = commonLengths(expected, actual)
+  const [wanted, got] = [expected.map(question), actual.map(question)]
   const pairs: Pair[] = []
-  let [i, j] = [0, 0]
-  while (i < expected.length && j < actual.length) {
-    if (question(expected[i]!) === question(actual[j]!)) pairs.push([expected[i++], actual[j++]])
-    else if (lengths[i + 1]![j]! >= lengths[i]![j + 1]!) pairs.push([expected[i++], undefined])
+  // Most lines pair at once. The table below grows with the square of the lines that are left.
+  let i = 0
+  for (; i < wanted.length && wanted[i] === got[i]; i++) pairs.push([expected[i], actual[i]])
+  let j = i
+  const lengths = commonLengths(wanted, got, i)
+  while (i < wanted.length && j < got.length) {
+    if (wanted[i] === got[j]) pairs.push([expected[i++], actual[j++]])
+    else if (lengths(i + 1, j) >= lengths(i, j + 1)) pairs.push([expected[i++], undefined])
     else pairs.push([undefined, actual[j++]])
   }
   for (; i < expected.length; i++) pairs.push([expected[i], undefined])
@@ -42,16 +46,22 @@ function aligned(expected: readonly string[], actual: readonly string[]): readon
   return pairs
 }
 
-/** For each pair of positions the length of the longest common sequence of questions from there on. */
-function commonLengths(expected: readonly string[], actual: readonly string[]): readonly number[][] {
-  const lengths = Array.from({ length: expected.length + 1 }, () => Array.from(actual, () => 0).concat(0))
-  for (let i = expected.length - 1; i >= 0; i--) {
-    for (let j = actual.length - 1; j >= 0; j--) {
-      const isSame = question(expected[i]!) === question(actual[j]!)
-      lengths[i]![j] = isSame ? 1 + lengths[i + 1]![j + 1]! : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
+/** For each pair of positions from `start` on: the length of the longest common sequence of questions from there. */
+function commonLengths(
+  wanted: readonly string[],
+  got: readonly string[],
+  start: number,
+): (i: number, j: number) => number {
+  const width = got.length - start + 1
+  const lengths = new Uint32Array((wanted.length - start + 1) * width)
+  const at = (i: number, j: number): number => (i - start) * width + (j - start)
+  for (let i = wanted.length - 1; i >= start; i--) {
+    for (let j = got.length - 1; j >= start; j--) {
+      lengths[at(i, j)] =
+        wanted[i] === got[j] ? 1 + lengths[at(i + 1, j + 1)]! : Math.max(lengths[at(i + 1, j)]!, lengths[at(i, j + 1)]!)
     }
   }
-  return lengths
+  return (i, j) => lengths[at(i, j)]!
 }
 
 const ANSWER = ' -> '
@@ -118,17 +128,22 @@ function general(token: string): string {
 }
 
 /**
- * Which zxid of one transcript is which of the other. A transaction too many, or one too few, changes the rank of all later ones:
- * that is one difference, not one in each line.
+ * Which zxids of one transcript can be which of the other. Other clients may have changed something in between, so a reply to a
+ * read can have a later zxid than expected, and all later ones have higher ranks. What must agree is the order.
  */
 class Zxids {
-  readonly #actual = new Map<string, string>()
+  /** By expected zxid: the lowest and the highest actual one. */
+  readonly #actual = new Map<number, readonly [lowest: number, highest: number]>()
 
-  /** Whether both can be the same transaction: always, when they are seen for the first time. */
+  /** Whether both can be the same moment, after all that was seen before. */
   match(expected: string, actual: string): boolean {
     if (!/^z\d+$/.test(expected) || !/^z\d+$/.test(actual)) return false
-    const known = this.#actual.get(expected)
-    if (known === undefined) this.#actual.set(expected, actual)
-    return known === undefined || known === actual
+    const [wanted, got] = [Number(expected.slice(1)), Number(actual.slice(1))]
+    for (const [other, [lowest, highest]] of this.#actual) {
+      if (other < wanted ? highest >= got : other > wanted && lowest <= got) return false
+    }
+    const [lowest, highest] = this.#actual.get(wanted) ?? [got, got]
+    this.#actual.set(wanted, [Math.min(lowest, got), Math.max(highest, got)])
+    return true
   }
 }

@@ -23,7 +23,7 @@ export interface JudgeOptions {
   readonly likely?: string | undefined
   /** Servers of a release, to which the transcripts are compared. */
   readonly oracle: (release: string) => Target
-  /** The time limit of a check or a scenario, in ms. @default 30_000 */
+  /** The time limit of a check or a scenario, in ms. Checks that mostly wait may take longer. @default 30_000 */
   readonly timeout?: number | undefined
   /** Ends the judging early. What is under way is cleaned up; the judgement has what was found until then. */
   readonly signal?: AbortSignal | undefined
@@ -52,43 +52,83 @@ interface Played {
   readonly isStopped: boolean
 }
 
+/** The default time limit, in ms. */
+const TIMEOUT = 30_000
+/** How many checks that mostly wait are played at the same time. */
+const WIDTH = 10
+/** The time limit of a check that waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
+const WAITING_TIMEOUT = 100_000
+
 export async function judge(options: JudgeOptions): Promise<Judgement> {
-  const { likely = RELEASES.at(-1)!, as } = options
-  const played: Played[] = []
+  const { likely = RELEASES.at(-1)!, as, signal } = options
+  const order = selected(options)
+  const all: Played[] = []
   let stoppedBy: string | undefined
-  for (const [id, clause] of selected(options)) {
-    if (options.signal?.aborted) break
+  const play = async ([id, clause]: readonly [string, Clause]): Promise<void> => {
     const each = await playClause(id, clause, options)
-    played.push(each)
-    options.onClause?.({ id, clause, verdict: verdictOf(each, as ?? likely, options) })
-    if (each.isStopped && !(await options.isAlive())) {
-      stoppedBy = id
-      break
-    }
+    // An interrupted check has no verdict, and no report.
+    if (signal?.aborted && each.observation?.unfinished !== undefined) return
+    const isFirst = each.isStopped && stoppedBy === undefined
+    if (isFirst) stoppedBy = id
+    const played = { ...each, isStopped: isFirst }
+    all.push(played)
+    options.onClause?.({ id, clause, verdict: verdictOf(played, as ?? likely, options) })
   }
+  const [waiting, quick] = parted(order, ([, { check }]) => isCheck(check) && check.waits === true)
+  for (const [clauses, width] of [
+    [quick, 1],
+    [waiting, WIDTH],
+  ] as const) {
+    await inParallel(clauses, width, () => stoppedBy === undefined && signal?.aborted !== true, play)
+  }
+  const position = new Map(order.map(([id], index) => [id, index]))
+  const played = all.toSorted((one, other) => position.get(one.id)! - position.get(other.id)!)
   const release = as ?? mostLike(played, likely)
   const clauses = withConsequences(
     played.map((each) => ({ id: each.id, clause: each.clause, verdict: verdictOf(each, release, options) })),
   )
   const findings = new Findings()
   for (const each of clauses) {
-    if (each.verdict.outcome === 'allowed' || isFailure(each.verdict)) await addClause(findings, each, release, options)
-  }
-  if (stoppedBy !== undefined) {
-    throw new ServerStopped(stoppedBy, { as: release, clauses, scenarios: [], findings: findings.all })
+    if (isFailure(each.verdict)) await addClause(findings, each, release, options)
   }
   const scenarios: JudgedScenario[] = []
-  if (options.profiles.has('full') && options.ids === undefined) {
-    for (const { subject, scenarios: group } of options.scenarios) {
-      for (const [title, scenario] of group) {
-        if (options.signal?.aborted) break
-        const judged = await playScenario(`${subject}: ${title}`, scenario, release, options, findings)
-        scenarios.push(judged)
-        options.onScenario?.(judged)
+  const judgement = (): Judgement => ({ as: release, clauses, scenarios, findings: findings.all })
+  if (stoppedBy !== undefined) throw new ServerStopped(stoppedBy, judgement())
+  if (!options.profiles.has('full') || options.ids !== undefined) return judgement()
+  for (const { subject, scenarios: group } of options.scenarios) {
+    for (const [title, scenario] of group) {
+      if (signal?.aborted) return judgement()
+      const name = `${subject}: ${title}`
+      const judged = await playScenario(name, scenario, release, options, findings)
+      scenarios.push(judged)
+      options.onScenario?.(judged)
+      if (judged.outcome === 'unfinished' && signal?.aborted !== true && !(await options.isAlive())) {
+        throw new ServerStopped(name, judgement())
       }
     }
   }
-  return { as: release, clauses, scenarios, findings: findings.all }
+  return judgement()
+}
+
+function parted<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): readonly [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+/** Begins the items in their order, at most `width` at the same time, as long as `goesOn`. */
+async function inParallel<Item>(
+  items: readonly Item[],
+  width: number,
+  goesOn: () => boolean,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items.values()
+  const work = async (): Promise<void> => {
+    for (const item of rest) {
+      if (!goesOn()) return
+      await act(item)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, work))
 }
 
 /** Whether the server does something that it should not do. */
@@ -109,8 +149,10 @@ async function playClause(id: string, clause: Clause, options: JudgeOptions): Pr
   if (!isCheck(check) || missing(clause, options).length > 0) {
     return { id, clause, observation: undefined, isStopped: false }
   }
-  const observation = await options.target.use((stage) => observe(stage, check, options))
-  const isSuspect = observation.unfinished !== undefined
+  const { target, timeout = TIMEOUT, signal } = options
+  const limit = check.waits === true ? Math.max(timeout, WAITING_TIMEOUT) : timeout
+  const observation = await target.use((stage) => observe(stage, check, { timeout: limit, signal }))
+  const isSuspect = observation.unfinished !== undefined && signal?.aborted !== true
   return { id, clause, observation, isStopped: isSuspect && !(await options.isAlive()) }
 }
 
@@ -189,13 +231,14 @@ async function playScenario(
   findings: Findings,
 ): Promise<JudgedScenario> {
   if (scenario.since !== undefined && isBefore(release, scenario.since)) return { name, outcome: 'later', kinds: [] }
+  if (scenario.needs?.some((need) => !given.has(need)) === true) return { name, outcome: 'untried', kinds: [] }
   const mayHurt = scenario.halts !== undefined && !given.has('hostile')
   if (mayHurt || (scenario.halts !== undefined && concerns(scenario.halts, release))) {
     return { name, outcome: 'untried', kinds: [] }
   }
   const actual = await target.use((stage) => playOn(stage, scenario.play, { timeout, signal }))
-  if (actual.failure?.startsWith('hung') || signal?.aborted) return { name, outcome: 'unfinished', kinds: [] }
   if (actual.failure?.includes(NO_COMMAND)) return { name, outcome: 'untried', kinds: [] }
+  if (actual.failure !== undefined || signal?.aborted) return { name, outcome: 'unfinished', kinds: [] }
   const expected = await oracle(release).use((stage) => playOn(stage, scenario.play, { timeout }))
   const found = compareTranscripts(expected.transcript, actual.transcript)
   for (const each of found) findings.add(each, { scenario: name })

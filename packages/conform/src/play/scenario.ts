@@ -25,6 +25,7 @@ export class Scenario {
   readonly clientAddress: string
   readonly #connections: Connection[] = []
   readonly #sessions: Session[] = []
+  readonly #opening = new Set<Promise<Session>>()
   #isOver = false
 
   constructor({ stage, root, transcript, clientAddress }: ScenarioOptions) {
@@ -41,15 +42,23 @@ export class Scenario {
     const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript, this.stage.runtime)
     this.#connections.push(connection)
+    if (this.#isOver) connection.hangUp()
+    this.#mustGoOn()
     return connection
   }
 
   /** Opens a session. If a server refuses it, the result shows that. */
   async open({ at = 'leader', isBelowRoot = true, ...options }: OpenOptions = {}): Promise<Session> {
     const connection = await this.dial(at)
-    const session = await Session.open(connection, isBelowRoot ? this.root : '', options)
-    this.#sessions.push(session)
-    return session
+    const opening = Session.open(connection, isBelowRoot ? this.root : '', options)
+    this.#opening.add(opening)
+    try {
+      const session = await opening
+      this.#sessions.push(session)
+      return session
+    } finally {
+      this.#opening.delete(opening)
+    }
   }
 
   /** Opens a session at the leader and one at a follower, and waits until both servers know of both. */
@@ -99,6 +108,12 @@ export class Scenario {
     return this.#connections.flatMap(({ name, pending }) => pending.map((call) => `${name}: ${call}`))
   }
 
+  /** Stops a scenario that came to no end. Waits for the sessions that are being opened: they, too, must be closed. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await Promise.allSettled(this.#opening)
+  }
+
   /** Ends everything that is still open. The transcript does not show this. */
   end(): void {
     this.#isOver = true
@@ -107,7 +122,7 @@ export class Scenario {
   }
 
   /** All sessions that were opened, including those that have ended. */
-  get sessions(): readonly Credentials[] {
+  get sessions(): readonly Session[] {
     return this.#sessions
   }
 

@@ -64,6 +64,8 @@ export class Session implements Credentials {
   passwd: Uint8Array = new Uint8Array(16)
   /** The granted session timeout, in ms; 0 if the session was refused. */
   timeOut = 0
+  /** What `auth` was called with, and was accepted. */
+  readonly identities: (readonly [scheme: string | null, auth: string | Uint8Array | null])[] = []
   /** The highest zxid of all replies. */
   lastZxid = 0n
   readonly #root: string
@@ -182,8 +184,10 @@ export class Session implements Credentials {
     return this.call('multi', ops)
   }
 
-  auth(scheme: string | null, auth: string | Uint8Array | null): Promise<Reply> {
-    return this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
+  async auth(scheme: string | null, auth: string | Uint8Array | null): Promise<Reply> {
+    const reply = await this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
+    if (reply?.err === 0) this.identities.push([scheme, auth])
+    return reply
   }
 
   /** The default of `relativeZxid` is the highest zxid that this session knows. */

@@ -7,6 +7,8 @@ export interface VersionedScenario {
   readonly play: ScenarioBody
   /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
   readonly since?: string
+  /** Its outcome is only certain if a session moves from one server to another. */
+  readonly needs?: readonly 'ensemble'[]
   /** It halts the servers of some releases, and so all later scenarios: not played there. */
   readonly halts?: Halt
 }

@@ -98,14 +98,17 @@ export const sessions = group('sessions', {
     }
   },
 
-  'closeSession on the old connection of a moved session': async (s) => {
-    const a = await s.open({ at: 'follower' })
-    await a.create('/e', { flags: EPHEMERAL })
-    const b = await s.open({ session: a, at: 'leader', pings: false })
-    await a.close()
-    await b.connection.closed
-    await b.exists('/e')
-    await b.close()
+  'closeSession on the old connection of a moved session': {
+    needs: ['ensemble'],
+    play: async (s) => {
+      const a = await s.open({ at: 'follower' })
+      await a.create('/e', { flags: EPHEMERAL })
+      const b = await s.open({ session: a, at: 'leader', pings: false })
+      await a.close()
+      await b.connection.closed
+      await b.exists('/e')
+      await b.close()
+    },
   },
 
   'multi on the old connection of a moved session': async (s) => {
