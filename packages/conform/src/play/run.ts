@@ -7,13 +7,14 @@ import { type Frame, Transcript } from './transcript.ts'
 
 const QUOTA = '/zookeeper/quota'
 
+/** Sends the requests of a scenario. */
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
 
 export interface RunOptions {
   /** Time limit in ms. @default 30_000 */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the scenario early: its node is removed, and its sessions are closed, as after its end. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Matches the report of `run` about a scenario that failed or hung. */
