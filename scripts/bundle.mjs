@@ -28,6 +28,8 @@ async function bundlePackage(folder) {
   const { output } = await build.generate({
     dir: join(folder, 'dist'),
     chunkFileNames: 'shared.js',
+    // One file for everything that several entries use, also if there are three entries.
+    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
     minifyInternalExports: false,
     // The declarations have them.
     comments: { jsdoc: false },

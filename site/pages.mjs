@@ -33,6 +33,7 @@ const sections = [
     entries: ['docs/guide/migrating.md', 'docs/guide/from-other-locks.md', 'docs/guide/comparison.md'],
   },
   { title: 'Testing', entries: ['docs/guide/testing.md', 'packages/testing/README.md'] },
+  { title: 'Protocol', entries: ['packages/conform/README.md', 'docs/protocol/index.md', 'docs/protocol/'] },
   {
     title: 'Reference',
     modules: [

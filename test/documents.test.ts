@@ -38,6 +38,7 @@ describe('The catalogue of faults', () => {
   const ids = rowsOf(catalogue, 'id').map(([id]) => id!)
   const tests = workspaces
     .flatMap(({ folder }) => sourcesIn(`${folder}/test`))
+    .concat(sourcesIn('packages/conform/src/scenarios'))
     .filter((path) => path.endsWith('.ts') && (!path.startsWith('simulator/') || path.endsWith('simulate.test.ts')))
     .map((path) => ({ path, named: idsInTitles(read(path)) }))
 

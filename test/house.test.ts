@@ -75,6 +75,8 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
       '.': entry('index'),
       ...(isThere('internal') && { './internal': entry('internal') }),
       ...(isThere('server') && { './server': entry('server') }),
+      // A command has no types: nobody imports it.
+      ...(manifest.bin && { './main': { '@zk/source': './src/command/main.ts', default: './dist/main.js' } }),
       './package.json': './package.json',
     })
     expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
@@ -82,7 +84,9 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
 
   test('names its entries for compilers that do not know exports, too', () => {
     const others = Object.entries(manifest.exports ?? {}).flatMap(([subpath, entry]) =>
-      subpath === '.' || typeof entry === 'string' ? [] : [[subpath.slice('./'.length), [entry['types']]] as const],
+      subpath === '.' || typeof entry === 'string' || entry['types'] === undefined
+        ? []
+        : [[subpath.slice('./'.length), [entry['types']]] as const],
     )
     expect(manifest).toMatchObject({ main: './dist/index.js', types: './dist/index.d.ts' })
     expect(Object.entries(manifest.typesVersions?.['*'] ?? {})).toEqual(others)

@@ -18,6 +18,7 @@ export interface Manifest {
   readonly files?: readonly string[]
   readonly main?: string
   readonly types?: string
+  readonly bin?: Readonly<Record<string, string>>
   readonly typesVersions?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>

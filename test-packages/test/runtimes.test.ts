@@ -1,6 +1,8 @@
 // Programs that use the server of the packed @zk/testing, on every runtime.
+import { execFile } from 'node:child_process'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { runOn, runtimes } from '../../test-integration/test/support/runtimes.ts'
 
@@ -10,6 +12,13 @@ beforeAll(async () => {
   await cp(new URL('../consumer', import.meta.url), folder, { recursive: true })
   await cp(new URL('../../examples/dist/guide', import.meta.url), join(folder, 'guide'), { recursive: true })
   await writeFile(join(folder, 'guide/package.json'), '{ "type": "module" }')
+})
+
+test('npx runs the command of @zk/conform', async () => {
+  const npx = async (...args: string[]) =>
+    (await promisify(execFile)('npx', ['--offline', '@zk/conform', ...args], { cwd: inject('consumer') })).stdout
+  expect(await npx('--help')).toMatch(/^Says where a server differs/)
+  expect(await npx('list', 'create')).toMatch(/^ {2}create\/1 +\S/m)
 })
 
 describe.each(runtimes)('$name', (runtime) => {

@@ -54,6 +54,7 @@ describe('pnpm site', () => {
       'Guides',
       'Migration',
       'Testing',
+      'Protocol',
       'Reference',
       'Internals',
       'Decisions',

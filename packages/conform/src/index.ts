@@ -7,6 +7,7 @@ export {
   type Need,
   type Profile,
   type ReleaseDifference,
+  type Trial,
 } from './clauses/index.ts'
 export {
   type Evidence,
@@ -21,6 +22,7 @@ export {
   ServerStopped,
   type Verdict,
 } from './judge/index.ts'
+export type { Session, Stage, Target } from './play/index.ts'
 export { RELEASES } from './releases/index.ts'
 export { jsonReport, type Report, reportOf, textReport } from './report/index.ts'
 export { scenarioGroups } from './scenarios/index.ts'

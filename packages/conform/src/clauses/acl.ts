@@ -31,7 +31,7 @@ const permissions: readonly Clause[] = [
     number: 3,
     since: '3.6',
     profile: 'full',
-    text: '`getAllChildrenNumber` needs READ on its node, but not on those that it counts.',
+    text: '`getAllChildrenNumber` needs READ on its node, but not on the nodes below it.',
     source: 'FinalRequestProcessor.processRequest',
     check: {
       play: (t) => seeNeed(t, READ, (a, path) => a.call('getAllChildrenNumber', { path })),

@@ -19,28 +19,31 @@ export type Profile = 'core' | 'full' | 'extended'
  */
 export type Need = 'ensemble' | 'control' | 'superuser' | 'hostile' | 'sasl' | 'reconfig' | 'read-only'
 
+/** One statement about what servers do, and how it is checked. */
 export interface Clause {
   /** Unique in its chapter, and never used again: `watches/12` always means the same clause. */
   readonly number: number
   /** @default 'MUST' */
-  readonly level?: Level
+  readonly level?: Level | undefined
   /** @default 'core' */
-  readonly profile?: Profile
+  readonly profile?: Profile | undefined
   /** What servers do: one sentence, or two. In Markdown. */
   readonly text: string
   /** Classes and methods of ZooKeeper, and issues. */
   readonly source: string
   /** The first release with this behaviour or operation, such as `3.6`. @default all releases */
-  readonly since?: string
-  readonly needs?: readonly Need[]
+  readonly since?: string | undefined
+  /** @default one server that answers */
+  readonly needs?: readonly Need[] | undefined
   /** Clauses without which this one cannot be judged, such as `create/1`. If one of them fails, this one is not accused. */
-  readonly follows?: readonly string[]
+  readonly follows?: readonly string[] | undefined
   /** A check, or the reason why there is none. */
   readonly check: Check | { readonly unchecked: string }
 }
 
 /** Sends requests, and compares what `see` was told with what servers do. */
 export interface Check {
+  /** Sends the requests. If it rejects or hangs, there is no verdict. */
   readonly play: (trial: Trial) => Promise<void>
   /**
    * Whether it mostly waits for a clock of the server. Such checks are played at the same time, so they must not see what
@@ -50,23 +53,28 @@ export interface Check {
   /** The lines that `see` is told on the newest release. */
   readonly expect: readonly string[]
   /** Other answers that are right, too. */
-  readonly allowed?: readonly (readonly string[])[]
+  readonly allowed?: readonly (readonly string[])[] | undefined
   /** What other releases do. The first entry that concerns a release applies. */
-  readonly differs?: readonly ReleaseDifference[]
+  readonly differs?: readonly ReleaseDifference[] | undefined
 }
 
+/** What some releases do differently from the newest one. `before` and `since` say which. */
 export interface ReleaseDifference extends Releases {
   /** A sentence that says what these releases do. */
   readonly what: string
+  /** The lines that `see` is told on these releases. */
   readonly expect: readonly string[]
 }
 
+/** The clauses about one subject. It is one page of the protocol. */
 export interface Chapter {
   /** The first part of the numbers of its clauses, such as `watches`. */
   readonly name: string
+  /** The heading of its page. */
   readonly title: string
   /** A paragraph of Markdown. */
   readonly introduction: string
+  /** In the order of the page. */
   readonly clauses: readonly Clause[]
 }
 

@@ -6,7 +6,7 @@ import type { Trial } from './trial.ts'
 
 const UNKNOWN_SESSION = { sessionId: 0x1234_5678_9abc_def0n, passwd: new Uint8Array(16) }
 /** A zxid that no server has reached. */
-const FUTURE = 2n ** 62n
+const FUTURE = 1n << 62n
 
 export const handshake: Chapter = {
   name: 'handshake',

@@ -153,7 +153,7 @@ export const multiRead: Chapter = {
       since,
       profile: 'full',
       level: 'SHOULD',
-      text: 'Paths are not checked: one that no node can have is NoNode.',
+      text: 'Paths are not checked: for a path that no node can have, the result is NoNode.',
       source: 'FinalRequestProcessor.handleGetDataRequest',
       follows: ['multi-read/3'],
       check: {

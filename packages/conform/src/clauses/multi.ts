@@ -278,7 +278,7 @@ export const multi: Chapter = {
     },
     {
       number: 15,
-      text: 'The parts before the one that has failed have the error Ok, although they were not applied.',
+      text: 'The parts before the failed one have the error Ok, although they were not applied.',
       source: 'DataTree.processTxn',
       follows: ['multi/13', 'multi/2', 'multi/5'],
       check: {
@@ -292,7 +292,7 @@ export const multi: Chapter = {
     {
       number: 16,
       text:
-        'The parts after the one that has failed have the error RuntimeInconsistency (-2), whatever their own would have been: ' +
+        'The parts after the failed one have the error RuntimeInconsistency (-2), whatever their own would have been: ' +
         'they are not tried.',
       source: 'PrepRequestProcessor.pRequest',
       follows: ['multi/13', 'multi/2', 'multi/5'],

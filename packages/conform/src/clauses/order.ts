@@ -313,7 +313,7 @@ export const order: Chapter = {
       number: 19,
       level: 'MAY',
       profile: 'extended',
-      text: 'A server that limits its requests (`zookeeper.request_throttle_max_requests`) may answer one that has waited for too long with `ThrottledOp`, without executing it. The client may send it again.',
+      text: 'A server that limits its requests (`zookeeper.request_throttle_max_requests`) may answer a request that has waited for too long with `ThrottledOp`, without executing it. The client may send it again.',
       source: 'RequestThrottler, FinalRequestProcessor (ZOOKEEPER-3683)',
       since: '3.7',
       check: { unchecked: 'It needs a server with these settings, and so many requests that it is slow.' },

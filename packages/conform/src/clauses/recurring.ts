@@ -3,7 +3,7 @@ import { type ACL, Perms } from '@zk/wire'
 import type { ReleaseDifference } from './clause.ts'
 
 /** Everybody has these permissions. */
-export function anyone(perms: number): readonly ACL[] {
+function anyone(perms: number): readonly ACL[] {
   return [{ perms, id: { scheme: 'world', id: 'anyone' } }]
 }
 

@@ -474,7 +474,7 @@ export const removeWatches: Chapter = {
           'NodeDataChanged /4, NodeCreated /4/c',
           'NodeDataChanged /5, NodeChildrenChanged /5',
         ],
-        differs: oneMode('There is only the one that was set last in each table', [
+        differs: oneMode('Each table has only the watch that was set last', [
           'no event',
           'NodeDataChanged /4',
           'NodeDataChanged /5',

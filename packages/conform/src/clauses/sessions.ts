@@ -200,7 +200,7 @@ export const sessions: Chapter = {
     {
       number: 13,
       profile: 'full',
-      text: 'Every other request keeps a session alive, too, even one that fails.',
+      text: 'Every other request keeps a session alive, too, even if it fails.',
       source:
         'ZooKeeperServer.submitRequest (from 3.6 on submitRequestNow), which calls touch before it examines the request',
       check: {

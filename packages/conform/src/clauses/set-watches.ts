@@ -41,7 +41,7 @@ export const setWatches: Chapter = {
     '101): three lists of paths, for data watches of nodes that existed, for watches of missing nodes (which `exists` sets), ' +
     'and for child watches, and `relativeZxid`, the last zxid that it has seen. For each path the server compares the node ' +
     'with that zxid. If something was missed, it sends the event at once; otherwise it sets the watch. So a change during ' +
-    'the gap is told exactly like one that comes later, with one exception: a node that was created and deleted again.',
+    'the gap is told exactly like a later change, with one exception: a node that was created and deleted again.',
   clauses: [
     {
       number: 1,

@@ -27,7 +27,9 @@ const PATIENCE = 5_000
 /** How long a check waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
 const LONG_PATIENCE = 90_000
 
+/** What a check uses: it opens sessions, sends requests, and tells `see` what the clause is about. */
 export class Trial {
+  /** For what has no method here: the servers, their faults and the transcript. */
   readonly scenario: Scenario
   readonly #seen: string[] = []
 
@@ -102,6 +104,7 @@ export class Trial {
     return superUser
   }
 
+  /** The lines that `see` was told. */
   get seen(): readonly string[] {
     return this.#seen
   }

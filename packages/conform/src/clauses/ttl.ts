@@ -4,7 +4,7 @@ import type { Chapter } from './clause.ts'
 import type { Trial } from './trial.ts'
 
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
-const LONGEST = 2n ** 40n - 1n
+const LONGEST = 0xff_ffff_ffffn
 /** A TTL that is over while a check waits for it, but not before the check has set its watches, in ms. */
 const SHORT = 1_500n
 const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
@@ -68,7 +68,7 @@ export const ttl: Chapter = {
       check: {
         play: async (t) => {
           const a = await t.open()
-          for (const milliseconds of [LONGEST, 0n, -1n, LONGEST + 1n, 2n ** 63n - 1n]) {
+          for (const milliseconds of [LONGEST, 0n, -1n, LONGEST + 1n, 0x7fff_ffff_ffff_ffffn]) {
             t.see(milliseconds, t.error(await createTTL(a, `/${milliseconds}`, { milliseconds })))
           }
         },

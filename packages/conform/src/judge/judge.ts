@@ -8,34 +8,41 @@ import { gradeOf } from './grade.ts'
 import { type Observation, observe } from './observe.ts'
 import type { Evidence, Finding, JudgedClause, JudgedScenario, Judgement, Verdict } from './verdict.ts'
 
+/** The servers, what is played on them, and with what they are compared. */
 export interface JudgeOptions {
-  readonly target: Target
-  readonly chapters: readonly Chapter[]
-  readonly scenarios: readonly ScenarioGroup[]
-  readonly profiles: ReadonlySet<Profile>
+  /** The servers to judge. */
+  target: Target
+  /** The clauses to play: those of this package, or some of your own. */
+  chapters: readonly Chapter[]
+  /** The scenarios to play after the clauses; empty for none. */
+  scenarios: readonly ScenarioGroup[]
+  /** Clauses of other profiles are left out. Scenarios are played only with `full`. */
+  profiles: ReadonlySet<Profile>
   /** Only these clauses, by id. @default all */
-  readonly ids?: ReadonlySet<string> | undefined
+  ids?: ReadonlySet<string> | undefined
   /** What clauses may need. */
-  readonly given: ReadonlySet<Need>
+  given: ReadonlySet<Need>
   /** The release with which the server is compared. @default the one that it resembles most */
-  readonly as?: string | undefined
+  as?: string | undefined
   /** Chosen if the server resembles several releases equally: the one that it says to be. @default the newest */
-  readonly likely?: string | undefined
+  likely?: string | undefined
   /** Servers of a release, to which the transcripts are compared. */
-  readonly oracle: (release: string) => Target
+  oracle: (release: string) => Target
   /** The time limit of a check or a scenario, in ms. Checks that mostly wait may take longer. @default 30_000 */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the judging early. What is under way is cleaned up; the judgement has what was found until then. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
   /** Whether a server still answers. */
-  readonly isAlive: () => Promise<boolean>
+  isAlive: () => Promise<boolean>
   /** Called after each clause. The verdict is compared with the likely release, and may change in the end. */
-  readonly onClause?: (judged: JudgedClause) => void
-  readonly onScenario?: (judged: JudgedScenario) => void
+  onClause?: ((judged: JudgedClause) => void) | undefined
+  /** Called after each scenario. */
+  onScenario?: ((judged: JudgedScenario) => void) | undefined
 }
 
 /** The server did not come back after a check. `judgement` is what was found until then. */
 export class ServerStopped extends Error {
+  /** Without scenarios: they are not played on a server that has stopped. */
   readonly judgement: Judgement
 
   constructor(id: string, judgement: Judgement) {
@@ -59,6 +66,7 @@ const WIDTH = 10
 /** The time limit of a check that waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
 const WAITING_TIMEOUT = 100_000
 
+/** Plays all clauses and then the scenarios. Rejects with `ServerStopped` if the servers do not come back after a check. */
 export async function judge(options: JudgeOptions): Promise<Judgement> {
   const { likely = RELEASES.at(-1)!, as, signal } = options
   const order = selected(options)

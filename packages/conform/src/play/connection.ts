@@ -17,19 +17,27 @@ import { EVENT, type Part, type Transcript } from './transcript.ts'
 /** A reply; undefined if none came and none can come any more. */
 export type Reply = ReplyMessage | undefined
 
+/** A request that waits for its reply. */
 interface Call {
+  /** The xid that its reply has, too. */
   readonly xid: number
+  /** The opcode, which says how the body of the reply is read. */
   readonly opCode: number
   /** The request as the transcript shows it; undefined if the transcript leaves it out. */
   readonly asked: readonly Part[] | undefined
+  /** Called once. */
   readonly settle: (reply: Reply) => void
 }
 
 /** The header of a frame of the server, and the size of the whole frame in bytes, without its length. */
 export interface FrameHeader {
+  /** The xid of the request; -1 for an event. */
   readonly xid: number
+  /** The zxid of the last transaction that the server had applied. */
   readonly zxid: bigint
+  /** The error code; 0 if there is none. */
   readonly err: number
+  /** In bytes. */
   readonly size: number
 }
 
@@ -40,8 +48,11 @@ interface ConnectionOptions {
   readonly runtime: Runtime
 }
 
+/** A connection that sends nothing by itself. */
 export class Connection {
+  /** Its name in the transcript. */
   readonly name: string
+  /** Its clock and its network. */
   readonly runtime: Runtime
   readonly #link: RuntimeConnection
   readonly #transcript: Transcript
@@ -56,9 +67,11 @@ export class Connection {
   #onEvent: (() => void) | undefined
   /** Resolves when nothing more can be received. */
   readonly closed: Promise<void>
+  /** Whether something can still be sent. */
   isOpen = false
   readonly #end: () => void
 
+  /** Dials. Rejects if nothing accepts the connection. */
   static open(target: DialTarget, name: string, transcript: Transcript, runtime = systemRuntime): Promise<Connection> {
     return new Promise((resolve, reject) => new Connection({ target, name, transcript, runtime }, resolve, reject))
   }
@@ -94,6 +107,7 @@ export class Connection {
     )
   }
 
+  /** Sends bytes as they are. Does nothing if the connection is closed. */
   write(bytes: Uint8Array): void {
     if (!this.isOpen) return
     this.#transcript.addFrame({ connection: this.name, direction: 'sent', bytes })
@@ -114,13 +128,13 @@ export class Connection {
   }
 
   /** Sends a request. Without `asked`, the transcript shows neither the request nor its reply. */
-  call(message: RequestMessage, asked?: Call['asked']): Promise<Reply> {
+  call(message: RequestMessage, asked?: readonly Part[]): Promise<Reply> {
     this.write(encodeMessage(message))
     return this.expect(message, asked)
   }
 
   /** Waits for the reply to a request that was written, or that the caller writes next. */
-  expect({ xid, opCode }: { readonly xid: number; readonly opCode: number }, asked?: Call['asked']): Promise<Reply> {
+  expect({ xid, opCode }: { readonly xid: number; readonly opCode: number }, asked?: readonly Part[]): Promise<Reply> {
     if (!this.isOpen) return Promise.resolve(undefined)
     return new Promise((settle) => this.#calls.push({ xid, opCode, asked, settle }))
   }

@@ -18,13 +18,14 @@ export interface ClientConnection {
   readonly fields: ReadonlyMap<string, string>
 }
 
+/** How a four-letter word is sent. */
 export interface AskOptions {
   /** The time limit for the whole answer, in ms. @default 10_000 */
-  readonly timeout?: number
+  timeout?: number | undefined
   /** @default '127.0.0.1' */
-  readonly host?: string
+  host?: string | undefined
   /** The clock and the network. @default those of this machine */
-  readonly runtime?: Runtime
+  runtime?: Runtime | undefined
 }
 
 /**

@@ -3,6 +3,7 @@
 import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
 import { toHex } from './bytes.ts'
 
+/** What differs from one run to the next, and so is hidden in a transcript. */
 export interface Surroundings {
   /** The node that is shown as `/`. */
   readonly root: string

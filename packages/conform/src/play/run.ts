@@ -14,13 +14,14 @@ const LONG_PATIENCE = 60_000
 /** Before what a scenario has left is deleted a second time, in ms. */
 const PAUSE = 2_000
 
+/** Sends the requests of a scenario. */
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
 
 export interface RunOptions {
   /** Time limit in ms. @default 30_000 */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the scenario early: its node is removed, and its sessions are closed, as after its end. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Matches the report of `run` about a scenario that failed or hung. */

@@ -6,20 +6,24 @@ import { type ConnectOptions, type Credentials, Session } from './session.ts'
 import type { Place, Stage } from './target.ts'
 import type { Part, PhaseOptions, Transcript } from './transcript.ts'
 
+/** How a session is opened, and where. */
 export interface OpenOptions extends ConnectOptions {
   /** @default 'leader' */
-  readonly at?: Place
+  at?: Place | undefined
   /** Whether its paths are below the scenario's own node. @default true */
-  readonly isBelowRoot?: boolean
+  isBelowRoot?: boolean | undefined
 }
 
+/** What a scenario is made from. */
 type ScenarioOptions = Pick<Scenario, 'stage' | 'root' | 'transcript' | 'clientAddress'>
 
+/** What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive. */
 export class Scenario {
   /** Faults of the servers, and their addresses. */
   readonly stage: Stage
   /** The scenario's own node, which its sessions see as `/`. */
   readonly root: string
+  /** Everything that its connections have received. */
   readonly transcript: Transcript
   /** The address of this process, as servers see it. */
   readonly clientAddress: string

@@ -16,33 +16,64 @@ import { type Connection, pingMessage, type Reply } from './connection.ts'
 
 export const open: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
 
+/** What a client must know to resume a session. */
 export interface Credentials {
+  /** 0 if there is no session. */
   readonly sessionId: bigint
+  /** 16 bytes. */
   readonly passwd: Uint8Array
 }
 
+/** The fields of a handshake, and whether the session stays alive by itself. */
 export interface ConnectOptions {
   /** In ms. @default 10_000 */
-  readonly timeOut?: number
+  timeOut?: number | undefined
   /** The session to resume. @default a new one */
-  readonly session?: Credentials | { readonly sessionId: bigint; readonly passwd: Uint8Array | null }
-  /** @default 0 */
-  readonly lastZxidSeen?: bigint
+  session?: Credentials | { readonly sessionId: bigint; readonly passwd: Uint8Array | null } | undefined
+  /** The zxid that the server must have reached, or else it refuses. @default 0 */
+  lastZxidSeen?: bigint | undefined
   /** undefined omits the field, as clients before 3.4 do. @default false */
-  readonly readOnly?: boolean | undefined
-  /** @default 0 */
-  readonly protocolVersion?: number
+  readOnly?: boolean | undefined
+  /** Servers ignore it. @default 0 */
+  protocolVersion?: number | undefined
   /** Whether it sends pings. @default true */
-  readonly pings?: boolean
+  pings?: boolean | undefined
 }
 
+/** What a create sends besides its path. */
 export interface CreateOptions {
-  readonly data?: string | Uint8Array | null
-  readonly flags?: number
-  readonly acl?: readonly ACL[] | null
-  readonly op?: 'create' | 'create2' | 'createContainer'
+  /** A string is sent in UTF-8. @default no bytes */
+  data?: string | Uint8Array | null | undefined
+  /** The mode, such as 1 for an ephemeral node. @default 0, a persistent node */
+  flags?: number | undefined
+  /** @default everybody may do everything */
+  acl?: readonly ACL[] | null | undefined
+  /** The operation that is sent. @default 'create' */
+  op?: 'create' | 'create2' | 'createContainer' | undefined
 }
 
+/** Paths of the watches that are set again. A list that is left out is empty. */
+export interface WatchLists {
+  /** Watches of nodes that existed. */
+  readonly dataWatches?: Paths | undefined
+  /** Watches of nodes that did not exist. */
+  readonly existWatches?: Paths | undefined
+  /** Watches of lists of children. */
+  readonly childWatches?: Paths | undefined
+}
+
+/** Also persistent watches. */
+export interface AllWatchLists extends WatchLists {
+  /** Watches of one path. */
+  readonly persistentWatches?: Paths | undefined
+  /** Watches of a path and all paths below it. */
+  readonly persistentRecursiveWatches?: Paths | undefined
+}
+
+/** null is sent as a list of length -1. */
+type Paths = BodyOf<'setWatches'>['dataWatches']
+
+/** The fields of a request. */
 type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
 
 /**
@@ -58,9 +89,13 @@ const NO_OPERATION = 0x7fff_ffff
 
 const utf8 = new TextEncoder()
 
+/** A session that sends only the given requests, and pings. Paths are those of the scenario, so `/` is its own node. */
 export class Session implements Credentials {
+  /** The connection on which it was opened. A session never gets another one. */
   readonly connection: Connection
+  /** 0 if the server has refused the session. */
   sessionId = 0n
+  /** 16 bytes: zeros if the server has refused the session. */
   passwd: Uint8Array = new Uint8Array(16)
   /** The granted session timeout, in ms; 0 if the session was refused. */
   timeOut = 0
@@ -92,6 +127,7 @@ export class Session implements Credentials {
     this.#root = root
   }
 
+  /** Whether the session was granted, and its connection still exists. */
   get isOpen(): boolean {
     return this.timeOut > 0 && this.connection.isOpen
   }
@@ -100,7 +136,7 @@ export class Session implements Credentials {
   async call<Name extends OperationName>(
     op: Name,
     request: BodyOf<Name>,
-    { xid = this.#nextXid++ }: { readonly xid?: number } = {},
+    { xid = this.#nextXid++ }: { readonly xid?: number | undefined } = {},
   ): Promise<Reply> {
     const message = { type: 'request', op, opCode: operations[op].opCode, xid, request: this.#below(request) }
     const asked = request === undefined ? [op] : [op, { value: request }]
@@ -135,55 +171,68 @@ export class Session implements Credentials {
     return this.#noteZxid(await this.connection.expect(unread, [op, { value: request }]))
   }
 
+  /** Creates a node. */
   create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
     const request = { path, data: bytes(data), acl, flags }
     return this.call(op, request)
   }
 
+  /** Deletes a node. Version -1 matches any. */
   delete(path: string | null, version = -1): Promise<Reply> {
     return this.call('delete', { path, version })
   }
 
+  /** Replaces the data. Version -1 matches any. */
   setData(path: string | null, data: string | Uint8Array | null = '', version = -1): Promise<Reply> {
     return this.call('setData', { path, data: bytes(data), version })
   }
 
+  /** Asks for the Stat, and can set a watch. */
   exists(path: string | null, watch = false): Promise<Reply> {
     return this.call('exists', { path, watch })
   }
 
+  /** Asks for data and Stat, and can set a watch. */
   getData(path: string | null, watch = false): Promise<Reply> {
     return this.call('getData', { path, watch })
   }
 
+  /** Asks for the names of the children, and can set a watch. */
   getChildren(path: string | null, watch = false): Promise<Reply> {
     return this.call('getChildren', { path, watch })
   }
 
+  /** Asks for the names of the children and the Stat, and can set a watch. */
   getChildren2(path: string | null, watch = false): Promise<Reply> {
     return this.call('getChildren2', { path, watch })
   }
 
+  /** Asks for the ACL and the Stat. */
   getACL(path: string | null): Promise<Reply> {
     return this.call('getACL', { path })
   }
 
+  /** Replaces the ACL. The version is compared with `aversion`; -1 matches any. */
   setACL(path: string | null, acl: readonly ACL[] | null, version = -1): Promise<Reply> {
     return this.call('setACL', { path, acl, version })
   }
 
+  /** Sends the check of a multi as a request of its own. Version -1 matches any. */
   check(path: string | null, version = -1): Promise<Reply> {
     return this.call('check', { path, version })
   }
 
+  /** Asks a follower to catch up with the leader. */
   sync(path: string | null = '/'): Promise<Reply> {
     return this.call('sync', { path })
   }
 
+  /** Sends these operations as one transaction. */
   multi(...ops: BodyOf<'multi'>): Promise<Reply> {
     return this.call('multi', ops)
   }
 
+  /** Adds an identity to the session. A string is sent in UTF-8. */
   async auth(scheme: string | null, auth: string | Uint8Array | null): Promise<Reply> {
     const reply = await this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
     if (reply?.err === 0) this.identities.push([scheme, auth])
@@ -191,32 +240,47 @@ export class Session implements Credentials {
   }
 
   /** The default of `relativeZxid` is the highest zxid that this session knows. */
-  setWatches(lists: Partial<Omit<BodyOf<'setWatches'>, 'relativeZxid'>>, relativeZxid = this.lastZxid): Promise<Reply> {
-    const none = { dataWatches: [], existWatches: [], childWatches: [] }
-    return this.call('setWatches', { relativeZxid, ...none, ...lists }, { xid: Xid.setWatches })
-  }
-
-  setWatches2(
-    lists: Partial<Omit<BodyOf<'setWatches2'>, 'relativeZxid'>>,
+  setWatches(
+    { dataWatches = [], existWatches = [], childWatches = [] }: WatchLists,
     relativeZxid = this.lastZxid,
   ): Promise<Reply> {
-    const none = { dataWatches: [], existWatches: [], childWatches: [] }
-    const nor = { persistentWatches: [], persistentRecursiveWatches: [] }
-    return this.call('setWatches2', { relativeZxid, ...none, ...nor, ...lists }, { xid: Xid.setWatches })
+    const request = { relativeZxid, dataWatches, existWatches, childWatches }
+    return this.call('setWatches', request, { xid: Xid.setWatches })
   }
 
+  /** Sets five kinds of watches again, also persistent ones. The default of `relativeZxid` is as in `setWatches`. */
+  setWatches2(
+    { persistentWatches = [], persistentRecursiveWatches = [], ...lists }: AllWatchLists,
+    relativeZxid = this.lastZxid,
+  ): Promise<Reply> {
+    const { dataWatches = [], existWatches = [], childWatches = [] } = lists
+    const request = {
+      relativeZxid,
+      dataWatches,
+      existWatches,
+      childWatches,
+      persistentWatches,
+      persistentRecursiveWatches,
+    }
+    return this.call('setWatches2', request, { xid: Xid.setWatches })
+  }
+
+  /** Adds a watch: mode 0 is persistent, 1 is persistent and recursive. */
   addWatch(path: string, mode: number): Promise<Reply> {
     return this.call('addWatch', { path, mode })
   }
 
+  /** Asks whether the session has a watch of this type: 1 for children, 2 for data, 3 for any. */
   checkWatches(path: string | null, type: number): Promise<Reply> {
     return this.call('checkWatches', { path, type })
   }
 
+  /** Removes watches of this type: 1 for children, 2 for data, 3 for all. */
   removeWatches(path: string | null, type: number): Promise<Reply> {
     return this.call('removeWatches', { path, type })
   }
 
+  /** Sends a ping besides those that the session sends by itself. */
   ping(): Promise<Reply> {
     return this.call('ping', undefined, { xid: Xid.ping })
   }
@@ -234,6 +298,7 @@ export class Session implements Credentials {
     this.connection.hangUp()
   }
 
+  /** From now on the session sends no pings by itself, and expires if nothing else is sent. */
   stopPings(): void {
     this.#cancelPing()
   }

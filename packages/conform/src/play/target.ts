@@ -40,6 +40,7 @@ export interface Stage {
   readonly saslUser?: string | undefined
   /** The address of this process, as servers see it. */
   clientAddress(): Promise<string>
+  /** Where the member accepts clients. */
   address(place: Place): { readonly host: string; readonly port: number }
   /** Ends the process at once, as a power failure does. */
   kill(place: Place): Promise<void>
@@ -47,6 +48,7 @@ export interface Stage {
   restart(place: Place): Promise<void>
   /** Freezes a member: its ports still accept connections, but it does not answer. */
   freeze(place: Place): Promise<void>
+  /** Lets a frozen member go on. */
   thaw(place: Place): Promise<void>
   /** Waits until there is a leader, which may be another member than before. */
   elected(): Promise<void>
@@ -54,6 +56,7 @@ export interface Stage {
   mended(): Promise<void>
 }
 
+/** Where clauses and scenarios are played: servers that others have started, or an ensemble in this process. */
 export interface Target {
   /** Provides a whole ensemble without sessions. `play` must leave no session behind. */
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result>

@@ -3,14 +3,18 @@ import { NormalForm, type Surroundings } from './normal-form.ts'
 
 /** A frame, or other bytes, as one connection sent or received it. */
 export interface Frame {
+  /** The name of the connection: a, b, c … */
   readonly connection: string
+  /** As the connection sees it, which is the client's end. */
   readonly direction: 'sent' | 'received'
+  /** At most 4,096; the rest is cut off. */
   readonly bytes: Uint8Array
 }
 
 /** A text, or a value that is shown in normal form. `field` says what a number means. */
-export type Part = string | { readonly field?: string; readonly value: unknown }
+export type Part = string | { readonly field?: string | undefined; readonly value: unknown }
 
+/** A line: parts with spaces between them. */
 type Line = readonly Part[]
 
 interface Phase {
@@ -19,9 +23,10 @@ interface Phase {
   readonly isUnordered: boolean
 }
 
+/** What is known about the order of a phase that ends. */
 export interface PhaseOptions {
   /** Consecutive events have no fixed order, so they are sorted. @default false */
-  readonly isUnordered?: boolean
+  isUnordered?: boolean | undefined
 }
 
 /** The beginning of the line of an event. */
@@ -47,6 +52,7 @@ export class Transcript {
     if (!this.#lines.has(source)) this.#lines.set(source, [])
   }
 
+  /** Adds a line to the current phase of a connection. */
   add(source: string, ...line: Line): void {
     this.join(source)
     this.#lines.get(source)!.push(line)
@@ -57,6 +63,7 @@ export class Transcript {
     if (this.#frames.length < MOST_FRAMES) this.#frames.push({ ...frame, bytes: frame.bytes.slice(0, LONGEST_FRAME) })
   }
 
+  /** The first 500, of all connections, in order. */
   get frames(): readonly Frame[] {
     return this.#frames
   }

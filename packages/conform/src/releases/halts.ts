@@ -2,8 +2,11 @@
 
 import type { Releases } from '@zk/testing/internal'
 
+/** What stops the servers of some releases. `before` and `since` say which. */
 export interface Halt extends Releases {
+  /** A sentence about what happens. */
   readonly what: string
+  /** The cause in the code of ZooKeeper. */
   readonly why: string
 }
 

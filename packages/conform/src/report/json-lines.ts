@@ -1,6 +1,7 @@
 // One line of JSON for the run, each clause and each finding, and one for the summary. `parseReport` reads them again.
 import { type Report, type ReportedClause, type ReportedFinding, SCHEMA } from './report.ts'
 
+/** One JSON object a line: the run, each clause, each finding, the summary. */
 export function jsonReport({ clauses, findings, summary, scenarios, ...run }: Report): string {
   const lines = [
     { type: 'run', ...run },

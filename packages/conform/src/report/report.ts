@@ -6,52 +6,79 @@ import { toHex } from '../play/index.ts'
 /** Grows by one when a field is removed or changes its meaning. */
 export const SCHEMA = 1
 
+/** A judgement as JSON can hold it: all reports are made from this. */
 export interface Report {
+  /** Grows by one when a field is removed or changes its meaning. */
   readonly schema: number
   /** What was judged, such as `127.0.0.1:2181`. */
   readonly subject: string
   /** When, as an ISO date. */
   readonly at: string
+  /** The release to which the server was compared. */
   readonly as: string
+  /** How many clauses of each profile passed. */
   readonly summary: Readonly<Record<Profile, Count>>
+  /** How many scenarios had an end, and how many of these had no difference. */
   readonly scenarios: { readonly equal: number; readonly tried: number }
+  /** In the order of the chapters. */
   readonly clauses: readonly ReportedClause[]
+  /** Each difference once, those of clauses first. */
   readonly findings: readonly ReportedFinding[]
 }
 
+/** The clauses of a profile, counted. */
 export interface Count {
   /** Equal, or allowed. */
   readonly passed: number
+  /** Played, with a verdict or without. */
   readonly tried: number
   /** Not tried, for want of servers, control or permission. */
   readonly untried: number
 }
 
+/** One clause, and the evidence if it did not pass. */
 export interface ReportedClause {
+  /** Such as `watches/12`. */
   readonly id: string
+  /** A missed MUST is a difference; a missed SHOULD or MAY is only lenient. */
   readonly level: Level
+  /** The line of the summary in which it is counted. */
   readonly profile: Profile
+  /** As in the verdict. */
   readonly outcome: Outcome
+  /** What servers do, in Markdown. */
   readonly text: string
   /** Only for what was tried and not equal. */
-  readonly expected?: readonly string[]
-  readonly actual?: readonly string[]
+  readonly expected?: readonly string[] | undefined
+  /** What was seen. As `expected`, only for what was tried and not equal. */
+  readonly actual?: readonly string[] | undefined
   /** Everything that was received, decoded. */
-  readonly transcript?: readonly string[]
-  readonly frames?: readonly { readonly connection: string; readonly direction: string; readonly hex: string }[]
+  readonly transcript?: readonly string[] | undefined
+  /** The frames of its connections, in order. */
+  readonly frames?:
+    | readonly { readonly connection: string; readonly direction: string; readonly hex: string }[]
+    | undefined
   /** Why it was not tried, came to no end, or follows. */
-  readonly why?: string
+  readonly why?: string | undefined
 }
 
+/** One thing that the server does differently. */
 export interface ReportedFinding {
+  /** Such as `getData: data '' → null`. */
   readonly kind: string
+  /** As in the finding of the judgement. */
   readonly isAllowed: boolean
+  /** The ids of the clauses that it breaks. */
   readonly clauses: readonly string[]
+  /** Subject and title of the scenarios that show it. */
   readonly scenarios: readonly string[]
+  /** A line of the release; undefined if the server does more than it should. */
   readonly expected: string | undefined
+  /** The line of the server; undefined if it is missing. */
   readonly actual: string | undefined
 }
 
+/** `subject` is what was judged, such as `127.0.0.1:2181`; `at` is an ISO date. */
 export function reportOf(judgement: Judgement, subject: string, at: string): Report {
   const { as, clauses, scenarios, findings } = judgement
   return {

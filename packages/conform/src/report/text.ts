@@ -1,8 +1,10 @@
 // For people: on a terminal with colours, elsewhere without.
 import { type Report, type ReportedClause, summaryLine, withoutClause } from './report.ts'
 
+/** How a text is shown. */
 export interface TextOptions {
-  readonly hasColors: boolean
+  /** Whether it has the escape sequences of a terminal. */
+  hasColors: boolean
 }
 
 /** Everything that is not as expected, and then the line with the result. */

@@ -207,7 +207,7 @@ const connect = {
   passwd: new Uint8Array(16),
 }
 
-/** Bytes behind a length, which may differ from their number. */
+/** Bytes after a length, which may differ from their number. */
 function frame(body: Uint8Array, length = body.length): Uint8Array {
   return concat([int32(length), body])
 }

@@ -76,8 +76,8 @@ export const setWatches = group('setWatches', {
     await a.setData('/a', 'x')
     await a.create('/a/b')
     const all = { dataWatches: ['/a'], existWatches: ['/a'], childWatches: ['/a'] }
-    for (const relativeZxid of [0n, -1n, a.lastZxid, a.lastZxid - 1n, a.lastZxid - 2n, 2n ** 63n - 1n]) {
-      s.note(`relative to ${relativeZxid < 1n || relativeZxid > 2n ** 62n ? relativeZxid : 'the last'}`)
+    for (const relativeZxid of [0n, -1n, a.lastZxid, a.lastZxid - 1n, a.lastZxid - 2n, (1n << 63n) - 1n]) {
+      s.note(`relative to ${relativeZxid < 1n || relativeZxid > 1n << 62n ? relativeZxid : 'the last'}`)
       await a.setWatches(all, relativeZxid)
       await a.removeWatches('/a', WatcherType.Any)
       await s.settle()

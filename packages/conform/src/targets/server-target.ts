@@ -14,31 +14,36 @@ import {
 
 /** What an operator can do to the server with this number, counted from 1 in the order of the addresses. */
 export interface ServerControl {
+  /** Ends it at once. */
   kill(server: number): Promise<void>
+  /** Starts it after `kill`. */
   start(server: number): Promise<void>
   /** Freezes it: its ports still accept connections, but it does not answer. */
   pause(server: number): Promise<void>
+  /** Lets it go on after `pause`. */
   resume(server: number): Promise<void>
 }
 
+/** Where the servers are, and what is known about them. */
 export interface ServerTargetOptions {
   /** At least one. With one address, all sessions are opened there. */
-  readonly servers: readonly ServerAddress[]
+  servers: readonly ServerAddress[]
   /** The node below which everything is created, such as `/tests`. @default the root */
-  readonly base?: string | undefined
+  base?: string | undefined
   /** Name and password of the superuser, such as `super:secret`. @default unknown */
-  readonly superUser?: string | undefined
+  superUser?: string | undefined
   /** Name and password of a user in the JAAS configuration of the servers, such as `bob:secret`. @default none, or unknown */
-  readonly saslUser?: string | undefined
+  saslUser?: string | undefined
   /** @default none: faults cannot be played */
-  readonly control?: ServerControl | undefined
+  control?: ServerControl | undefined
   /** @default those of this machine */
-  readonly runtime?: Runtime | undefined
+  runtime?: Runtime | undefined
 }
 
 /** How often it is checked whether the servers have elected a leader, in ms. */
 const CHECK_INTERVAL = 50
 
+/** Servers that others have started. They may have other users: everything is created below one node. */
 export class ServerTarget implements Target {
   readonly #options: ServerTargetOptions
   #clientAddress: Promise<string> | undefined
@@ -47,6 +52,7 @@ export class ServerTarget implements Target {
     this.#options = options
   }
 
+  /** Looks for the leader first, if there are several servers. */
   async use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
     const { servers, runtime = systemRuntime } = this.#options
     const [first] = servers

@@ -11,17 +11,18 @@ import { addressSeenBy, type Place, places, settings, type Stage, type Target } 
 /** How often it is checked whether the members serve, in ms. */
 const CHECK_INTERVAL = 10
 
+/** The ensemble that is made for each use. */
 export interface VirtualTargetOptions {
   /** The release of the members, such as `3.8.7`. @default '3.9' */
-  readonly release?: string | undefined
+  release?: string | undefined
   /** How many members there are. One is a standalone server. @default 3 */
-  readonly members?: number | undefined
+  members?: number | undefined
   /** Makes the world. @default a `VirtualWorld` */
-  readonly newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
+  newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
   /** May change each ensemble before its use. @default nothing */
-  readonly prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
+  prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
   /** Settings that only some clauses need. */
-  readonly more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled' | 'readOnlyMode'> | undefined
+  more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled' | 'readOnlyMode'> | undefined
 }
 
 /** The ensemble of @zk/testing in virtual time. Each scenario gets a new one. */
@@ -32,6 +33,7 @@ export class VirtualTarget implements Target {
     this.#options = options
   }
 
+  /** Makes an ensemble, and plays in its virtual time. */
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
     const { release = '3.9', members = 3, newWorld = usualWorld, prepare, more } = this.#options
     const { superUser: _, ...options } = settings

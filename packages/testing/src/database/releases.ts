@@ -94,11 +94,6 @@ export const behaviours = {
     since: ['3.8.4', '3.9.2'],
     inDebian: true,
   },
-  hidesMissedEvents: {
-    what: 'A setWatches sends no event of a node that the session may not read, either.',
-    why: 'DataTree.setWatches takes the ACL of the node into account. Before, it sent the events of missed changes to everyone.',
-    since: ['3.8.7', '3.9.6'],
-  },
   hidesStats: {
     what: 'exists fails with NoAuth, and sets no watch, when the session may not read the node.',
     why: 'ZOOKEEPER-2590, because a Stat is information about the node. Before, every session could check whether a node exists.',

@@ -22,7 +22,7 @@ export type Txn =
       readonly data: Uint8Array | null
       readonly version: number
       /** Whether it is a reconfiguration: the data is the new configuration, and decides who votes. */
-      readonly isReconfig?: true
+      readonly isReconfig?: true | undefined
     }
   | { readonly type: 'setACL'; readonly path: string; readonly acl: readonly ACL[]; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number }
