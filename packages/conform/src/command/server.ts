@@ -99,7 +99,12 @@ export async function judgeServer(
   return exitCodeOf(report, judgement, baseline, terminal)
 }
 
-function exitCodeOf(report: Report, judgement: Judgement, baseline: Baseline | undefined, terminal: Terminal): number {
+export function exitCodeOf(
+  report: Report,
+  judgement: Judgement,
+  baseline: Baseline | undefined,
+  terminal: Terminal,
+): number {
   if (baseline === undefined) {
     const hasFailed = judgement.clauses.some(({ verdict }) => isFailure(verdict) && verdict.outcome !== 'lenient')
     return hasFailed ? EXIT.differs : EXIT.expected
@@ -110,11 +115,13 @@ function exitCodeOf(report: Report, judgement: Judgement, baseline: Baseline | u
   return differs.length + keeps.length > 0 ? EXIT.differs : EXIT.expected
 }
 
-async function writeReports(
+/** `again` is the command that plays a clause alone. */
+export async function writeReports(
   report: Report,
   baseline: Baseline | undefined,
   { files, hasColors }: Options,
   terminal: Terminal,
+  again?: string,
 ): Promise<void> {
   const texts = {
     json: () => jsonReport(report),
@@ -132,7 +139,7 @@ async function writeReports(
       terminal.print(text())
     } else await write(file, text())
   }
-  if (!isPrinted) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors }))
+  if (!isPrinted) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors, again }))
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -143,10 +150,13 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-async function readBaseline({ files }: Options): Promise<Baseline | undefined> {
+export async function readBaseline(
+  { files }: Options,
+  ids: ReadonlySet<string> = allIds,
+): Promise<Baseline | undefined> {
   if (files.baseline === undefined) return undefined
   try {
-    return parseBaseline(await readFile(files.baseline, 'utf8'), allIds)
+    return parseBaseline(await readFile(files.baseline, 'utf8'), ids)
   } catch (error) {
     throw new UsageError(`the baseline ${files.baseline}: ${(error as Error).message}`)
   }
