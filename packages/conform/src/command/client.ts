@@ -63,7 +63,7 @@ export async function judgeProgram(command: readonly string[], options: Options,
   await writeReports(report, baseline, options, terminal, `${again} --situations NAME -- ${command.join(' ')}`)
   const unseen = judgement.clauses.filter(({ verdict }) => verdict.outcome === 'unchecked')
   if (unseen.length > 0) terminal.error(`not seen, so not judged: ${unseen.map(({ id }) => id).join(', ')}`)
-  return stopped ? EXIT.stopped : exitCodeOf(report, judgement, baseline, terminal)
+  return stopped ? EXIT.stopped : exitCodeOf(report, baseline, terminal)
 }
 
 function checkCommand(command: readonly string[], isAdapter: boolean): void {
