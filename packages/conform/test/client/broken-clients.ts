@@ -1,0 +1,148 @@
+import type { BrokenClient } from './broken-client.ts'
+
+export const brokenClients: readonly BrokenClient[] = [
+  {
+    duty: 1,
+    does: 'asks for protocol version 1',
+    replace: 'const record = { protocolVersion: 0,',
+    with: 'const record = { protocolVersion: 1,',
+  },
+  {
+    duty: 2,
+    does: 'begins a session with a password of its own',
+    replace: 'const passwd = isKnown ? this.#passwd : NO_PASSWD',
+    with: 'const passwd = isKnown ? this.#passwd : new Uint8Array(16).fill(7)',
+  },
+  {
+    duty: 3,
+    does: 'resumes its session with an empty password',
+    replace: 'const passwd = isKnown ? this.#passwd : NO_PASSWD',
+    with: 'const passwd = NO_PASSWD',
+  },
+  {
+    duty: 4,
+    does: 'sends lastZxidSeen 0',
+    replace: 'return this.identity.connectFrame(this.pipeline.lastZxid)',
+    with: 'return this.identity.connectFrame(0n)',
+  },
+  {
+    duty: 5,
+    does: 'asks for a session timeout of 0',
+    replace: 'this.#request = connectFrame({ lastZxidSeen, timeOut, sessionId, passwd, readOnly })',
+    with: 'this.#request = connectFrame({ lastZxidSeen, timeOut: 0, sessionId, passwd, readOnly })',
+  },
+  {
+    duty: 6,
+    does: 'leaves out the byte readOnly',
+    replace: 'return encodeFrame((writer) => ConnectRequest.write(writer, record))',
+    with: 'return encodeFrame((writer) => { ConnectRequest.write(writer, record); writer.truncate(writer.length - 1) })',
+  },
+  {
+    duty: 7,
+    does: 'pings after 0.9 of the session timeout',
+    replace: 'ping: ({ T }: Times) => T / 3,',
+    with: 'ping: ({ T }: Times) => (T > 2_000 ? T * 0.9 : T / 3),',
+  },
+  {
+    duty: 8,
+    does: 'pings by the session timeout that it asked for',
+    replace: 'const interval = deadlines.ping({ T, servers: 1 })',
+    with: 'const interval = deadlines.ping({ T: this.#of.config.sessionTimeout, servers: 1 })',
+  },
+  {
+    duty: 9,
+    does: 'pings with the xid 0',
+    replace: '{ xid: Xid.ping, type: OpCode.ping }',
+    with: '{ xid: 0, type: OpCode.ping }',
+  },
+  {
+    duty: 11,
+    does: 'sets watches again with an ordinary xid',
+    replace: 'return ofConnection(operation, wire, request, { fixedXid: Xid.setWatches })',
+    with: 'return ofConnection(operation, wire, request, {})',
+  },
+  {
+    duty: 15,
+    does: 'stays with a silent server',
+    replace: 'get brokenAt(): number { return',
+    with: 'get brokenAt(): number { return Infinity +',
+  },
+  {
+    duty: 18,
+    does: 'tries a server again that has just refused it',
+    replace: 'const target = this.servers.next()',
+    with: 'const target = (this.again ??= this.servers.next())',
+  },
+  {
+    duty: 19,
+    does: 'connects again without a pause',
+    replace: 'const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)',
+    with: 'const pause = 0',
+  },
+  {
+    duty: 21,
+    does: 'forgets the watches of children',
+    replace: '...listsOf(oneShot),',
+    with: '...listsOf(oneShot), childWatches: [],',
+  },
+  {
+    duty: 21,
+    does: 'sets a watch of a missing node among those of data',
+    replace: '...listsOf(oneShot),',
+    with: '...(({ dataWatches = [], existWatches = [], ...others }) => ({ ...others, dataWatches: [...dataWatches, ...existWatches] }))(listsOf(oneShot) as any),',
+  },
+  {
+    duty: 22,
+    does: 'forgets persistent watches',
+    replace: "persistentWatches: pathsOf('persistent'),",
+    with: 'persistentWatches: [],',
+  },
+  {
+    duty: 22,
+    does: 'forgets recursive watches',
+    replace: "persistentRecursiveWatches: pathsOf('recursive'),",
+    with: 'persistentRecursiveWatches: [],',
+  },
+  {
+    duty: 23,
+    does: 'sets watches again from the zxid 0',
+    replace: 'const requests = setWatchesRequests( this.#lastZxid(),',
+    with: 'const requests = setWatchesRequests( 0n,',
+  },
+  {
+    duty: 25,
+    does: 'sends its credentials once',
+    replace: 'this.#unanswered.drop() this.#sentHere.clear()',
+    with: 'this.#unanswered.drop()',
+  },
+  {
+    duty: 26,
+    does: 'sends its credentials after its watches',
+    replace: 'this.pipeline.sendCredentials(segment) const before = segment.frames',
+    with: "const before = segment.frames; if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment); this.pipeline.sendCredentials(segment);",
+  },
+  {
+    duty: 30,
+    does: 'ignores a frame with an impossible length',
+    replace: 'this.#hangUp(this.#explained(error), now)',
+    with: "if (!/length|frame|negative/.test(error.message)) this.#hangUp(this.#explained(error), now)",
+  },
+  {
+    duty: 36,
+    does: 'pings a hundred times at once',
+    replace: 'export const pings: readonly Uint8Array[] = [ping, ping]',
+    with: 'export const pings: readonly Uint8Array[] = new Array(100).fill(ping)',
+  },
+  {
+    duty: 34,
+    does: 'sends a request after closeSession',
+    replace: "if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment)",
+    with: "if (state.name === 'connected') { this.pipeline.send(now, SEGMENT_SIZE, segment); if (this.#phase.name === 'closing' && !(this as any).late) { (this as any).late = true; for (const each of pings) segment.add(each) } }",
+  },
+  {
+    duty: 35,
+    does: 'leaves its session when it is closed',
+    replace: 'close(now: number, last: Request = closeSessionRequest())',
+    with: "close(now: number, last: Request = Object.assign(closeSessionRequest(), {}))",
+  },
+]
