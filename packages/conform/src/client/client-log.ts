@@ -58,10 +58,12 @@ export interface ClientLog {
   readonly connections: readonly LoggedConnection[]
   /** When the log ends. */
   readonly endsAt: number
-  /** When the client was told to close its session; undefined if it never was. */
+  /** When the client was told to end; undefined if it never was. */
   readonly closeAt: number | undefined
-  /** Times between which the test kept the client from using any server. */
-  readonly outages: readonly { readonly from: number; readonly to: number }[]
+  /** Whether it was told to close its session then: a program that gets a signal may just end. */
+  readonly isToClose: boolean
+  /** Times between which the test kept the client from using any server. `isRefusing`: attempts to connect do not show. */
+  readonly outages: readonly { readonly from: number; readonly to: number; readonly isRefusing: boolean }[]
   /** Which garbage came in place of replies, from when on. */
   readonly garbage: readonly { readonly from: number; readonly kind: 'length' | 'xid' }[]
 }
@@ -72,6 +74,7 @@ const READ_WITHIN = 200
 export interface LogFacts {
   readonly endsAt: number
   readonly closeAt?: number | undefined
+  readonly isToClose?: boolean
   readonly outages?: ClientLog['outages']
   readonly garbage?: ClientLog['garbage']
 }
@@ -92,8 +95,8 @@ export function clientLogOf(history: Iterable<HistoryEntry>, facts: LogFacts): C
     draft.add(entry)
   }
   const connections = [...drafts.values()].filter(({ isText }) => !isText).map((draft) => draft.finish(facts.endsAt))
-  const { endsAt, closeAt, outages = [], garbage = [] } = facts
-  return { connections, endsAt, closeAt, outages, garbage }
+  const { endsAt, closeAt, isToClose = false, outages = [], garbage = [] } = facts
+  return { connections, endsAt, closeAt, isToClose, outages, garbage }
 }
 
 type ConnectionHistory = Exclude<HistoryEntry, { readonly from: 'member' | 'control' }>

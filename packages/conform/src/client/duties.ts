@@ -284,9 +284,16 @@ export const duties: readonly Duty[] = [
     source: 'StaticHostProvider.next',
     level: 'SHOULD',
     shows: 'a server closes the connection without an answer to the handshake',
-    look: ({ connections }, witness) => {
+    look: ({ connections, outages }, witness) => {
       for (const [index, connection] of connections.entries()) {
         const next = connections[index + 1]
+        // Attempts in between do not show.
+        if (
+          outages.some(
+            ({ isRefusing, from, to }) => isRefusing && connection.closedAt >= from && connection.openedAt <= to,
+          )
+        )
+          continue
         if (connection.handshake === undefined || connection.answer !== undefined || connection.closedBy !== 'server')
           continue
         if (next === undefined) continue
@@ -518,7 +525,7 @@ export const duties: readonly Duty[] = [
       for (const [index, connection] of connections.entries()) {
         const asked = connection.handshake?.request.sessionId ?? 0n
         const given = sessionOf(connection)
-        if (asked === 0n || given === undefined || given === asked || connection.answer!.arrival !== 'yes') continue
+        if (asked === 0n || given === undefined || given === asked || connection.answer!.arrival === 'no') continue
         const again = connections.slice(index + 1).find((each) => each.handshake?.request.sessionId === asked)
         witness.check(
           again === undefined,
@@ -587,7 +594,7 @@ export const duties: readonly Duty[] = [
     level: 'SHOULD',
     shows: 'the client is told to close',
     look: (log, witness) => {
-      if (log.closeAt === undefined) return
+      if (log.closeAt === undefined || !log.isToClose) return
       const last = log.connections.findLast((connection) => sessionOf(connection) !== undefined)
       if (last === undefined || (last.closedBy === 'server' && last.closedAt < log.closeAt)) return
       const isClosed = requestsOf(last).some(({ message }) => message.op === 'closeSession')
@@ -610,6 +617,25 @@ export const duties: readonly Duty[] = [
           worst === undefined,
           () => `${named(connection)} sent more than ten pings within ${third} ms, from ${time(worst!.at)} on`,
         )
+      }
+    },
+  },
+  {
+    number: 37,
+    text: 'A client keeps a connection whose server answers.',
+    source: 'ClientCnxn.SendThread.run',
+    level: 'SHOULD',
+    shows: 'the client is connected to a server that answers',
+    look: ({ connections, closeAt = Infinity, endsAt }, witness) => {
+      for (const connection of connections) {
+        const { answer, closedAt, closedBy, silentSince, frames } = connection
+        const isHurt =
+          silentSince !== undefined || frames.some((frame) => frame.type === 'reply' && frame.fault !== undefined)
+        const isAnother = ![0n, sessionOf(connection)].includes(connection.handshake?.request.sessionId)
+        if (sessionOf(connection) === undefined || answer?.arrival === 'no' || isHurt || isAnother) continue
+        const isClosed = requestsOf(connection).some(({ message }) => message.op === 'closeSession')
+        const isLeft = closedBy === 'client' && closedAt < Math.min(closeAt, endsAt) && !isClosed
+        witness.check(!isLeft, () => `${named(connection)} was left at ${time(closedAt)} without a reason`)
       }
     },
   },
@@ -682,7 +708,7 @@ function pingsInTime(log: ClientLog, witness: Witness, applies: (wished: number,
     for (const at of times) {
       const from = last
       last = at
-      if (at - from <= (2 / 3) * T + SLACK) continue
+      if (at - from <= (2 / 3 + 1 / 10) * T) continue
       witness.check(
         false,
         () => `${named(connection)} was silent from ${time(from)} to ${time(at)}, with a session timeout of ${T} ms`,
@@ -760,7 +786,7 @@ function leavesAfter(
   for (const connection of log.connections) {
     const bad = connection.frames.find((frame) => frame.type === 'reply' && frame.fault === 'garbage' && isMeant(frame))
     if (bad === undefined) continue
-    const due = bad.at + Math.min(timeoutOf(connection) / 3, 3_000) + SLACK
+    const due = bad.at + Math.min(timeoutOf(connection) / 6, 1_000) + SLACK
     witness.check(
       connection.closedAt <= due,
       () => `${named(connection)} was not left after ${what}, at ${time(bad.at)}`,
@@ -773,12 +799,18 @@ function garbageKind({ garbage }: ClientLog, at: number): 'length' | 'xid' | und
   return garbage.findLast(({ from }) => from <= at)?.kind
 }
 
-function staysAfter({ connections }: ClientLog, witness: Witness, fault: string, what: string): void {
+function staysAfter(
+  { connections, closeAt = Infinity }: ClientLog,
+  witness: Witness,
+  fault: string,
+  what: string,
+): void {
   for (const connection of connections) {
     const odd = connection.frames.find((frame) => frame.type === 'reply' && frame.fault === fault)
     if (odd === undefined) continue
     const isLeft =
       connection.closedBy === 'client' &&
+      connection.closedAt < closeAt &&
       connection.closedAt - odd.at < timeoutOf(connection) + SLACK &&
       !requestsOf(connection).some(({ message }) => message.op === 'closeSession')
     witness.check(

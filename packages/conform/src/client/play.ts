@@ -18,12 +18,16 @@ export interface PlayOptions {
 /** How often a condition is checked, in ms. */
 const STEP = 10
 
+/** The client has no connection at the moment at which something should happen to it. Its log shows why. */
+class NoConnection extends Error {}
+
 export class Play {
   readonly ensemble: Ensemble
   readonly #options: PlayOptions
-  readonly #outages: { from: number; to: number }[] = []
+  readonly #outages: { from: number; to: number; isRefusing: boolean }[] = []
   readonly #garbage: { from: number; kind: 'length' | 'xid' }[] = []
   #closeAt: number | undefined
+  #isToClose = false
 
   constructor(options: PlayOptions) {
     this.ensemble = options.ensemble
@@ -55,7 +59,7 @@ export class Play {
 
   get connection(): TestConnection {
     const { established } = this
-    if (established === undefined) throw new Error('the client has lost its connection before anything happened')
+    if (established === undefined) throw new NoConnection()
     return established
   }
 
@@ -76,6 +80,15 @@ export class Play {
     if (isReady && !isActive) await this.elapse(500)
     this.#timeout = this.timeout
     return isReady
+  }
+
+  /** Lets it happen. */
+  async play(happen: (play: Play) => Promise<void>): Promise<void> {
+    try {
+      await happen(this)
+    } catch (error) {
+      if (!(error instanceof NoConnection)) throw error
+    }
   }
 
   isClosed(connection: number): boolean {
@@ -101,28 +114,31 @@ export class Play {
     for (const member of this.ensemble.members) member.refuse()
     await action()
     for (const member of this.ensemble.members) member.accept()
-    this.end('outage')
+    this.endOutage()
   }
 
-  begin(what: 'outage' | 'length' | 'xid'): void {
+  /** outage: nothing accepts connections. refusals: servers close connections. length, xid: which garbage comes from now on. */
+  begin(what: 'outage' | 'refusals' | 'length' | 'xid'): void {
     const from = this.#options.now()
-    if (what === 'outage') this.#outages.push({ from, to: Infinity })
-    else this.#garbage.push({ from, kind: what })
+    if (what === 'length' || what === 'xid') this.#garbage.push({ from, kind: what })
+    else this.#outages.push({ from, to: Infinity, isRefusing: what === 'outage' })
   }
 
-  end(_what: 'outage'): void {
+  endOutage(): void {
     this.#outages.at(-1)!.to = this.#options.now()
   }
 
-  /** From now on the client closes its session. */
-  closing(): void {
+  /** Now the client is told to end: to close its session, or by a signal. */
+  ending(isToClose: boolean): void {
     this.#closeAt = this.#options.now()
+    this.#isToClose = isToClose
   }
 
   log(): ClientLog {
     return clientLogOf(this.ensemble.history, {
       endsAt: this.#options.now(),
       closeAt: this.#closeAt,
+      isToClose: this.#isToClose,
       outages: this.#outages,
       garbage: this.#garbage,
     })

@@ -159,7 +159,7 @@ export const situations: readonly Situation[] = [
       play.begin('outage')
       await play.until(refused, play.timeout / 2)
       for (const each of others) each.accept()
-      play.end('outage')
+      play.endOutage()
       await play.back()
       late?.catchUp()
     },
@@ -174,7 +174,7 @@ export const situations: readonly Situation[] = [
       for (const member of play.ensemble.members) member.restart()
       await play.until(() => play.ensemble.leader !== undefined, play.timeout)
       await play.elapse(300)
-      play.end('outage')
+      play.endOutage()
       await play.back()
     },
   },
@@ -183,11 +183,11 @@ export const situations: readonly Situation[] = [
     text: 'every server closes the connection without an answer to the handshake, for half a session timeout',
     play: async (play) => {
       const rule = play.ensemble.faults.loseRequest({ op: 'connect', times: Infinity })
-      play.begin('outage')
+      play.begin('refusals')
       play.connection.end()
       await play.elapse(play.timeout / 2)
       rule.remove()
-      play.end('outage')
+      play.endOutage()
       await play.back()
     },
   },

@@ -29,10 +29,10 @@ export async function playVirtually(situation: Situation, makeClient: MakeClient
     }
     const done = exercise().catch(() => {})
     await play.ready(true, 30_000)
-    await situation.play(play)
+    await play.play(situation.play)
     isOver = true
     await Promise.race([done, sleep(operator, 2 * WISHED)])
-    play.closing()
+    play.ending(true)
     await Promise.race([ask({ op: 'close' }).catch(() => {}), sleep(operator, WISHED)])
     await sleep(operator, 100)
     return play.log()

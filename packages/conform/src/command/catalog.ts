@@ -1,6 +1,9 @@
 // `conform list` and `conform explain`.
-import { chapters, type Clause, idOf } from '../clauses/index.ts'
+import { clientChapter } from '../client/judge-client.ts'
+import { chapters as ofServers, type Clause, idOf } from '../clauses/index.ts'
 import { UsageError } from './usage.ts'
+
+const chapters = [...ofServers, clientChapter]
 
 /** All clauses, or those of a chapter, one a line. */
 export function list(name?: string): string {

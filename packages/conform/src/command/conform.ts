@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { htmlReport, parseReport } from '../report/index.ts'
 import { explain, list } from './catalog.ts'
+import { judgeProgram } from './client.ts'
 import { EXIT } from './exit.ts'
 import { type Options, parseOptions } from './options.ts'
 import { allIds, judgeServer } from './server.ts'
@@ -36,6 +37,8 @@ async function dispatch(options: Options, terminal: Terminal): Promise<number> {
       return EXIT.expected
     case 'compare':
       return compare(rest, options, terminal)
+    case 'client':
+      return judgeProgram(rest, options, terminal)
     case 'run':
       return runClauses(rest, options, terminal)
     default:

@@ -21,6 +21,12 @@ export interface Options {
   readonly commands: Readonly<Partial<Record<Fault, string>>>
   /** In ms. */
   readonly timeout: number
+  /** Whether the program that is judged is an adapter. */
+  readonly isAdapter: boolean
+  /** In which situations a client is judged; undefined for all. */
+  readonly situations: readonly string[] | undefined
+  /** The longest time of a situation, in ms. */
+  readonly longest: number
   readonly files: Readonly<Partial<Record<FileOption, string>>>
   readonly hasColors: boolean | undefined
   readonly isHelp: boolean
@@ -44,6 +50,9 @@ const known = {
   reconfig: flag,
   'read-only': flag,
   timeout: text,
+  adapter: flag,
+  situations: text,
+  for: text,
   'no-color': flag,
   help: { ...flag, short: 'h' },
   ...Object.fromEntries([...faults, ...fileOptions].map((name) => [name, text])),
@@ -79,7 +88,12 @@ export function parseOptions(args: readonly string[]): Options {
     mayReconfigure: values['reconfig'] === true,
     hasReadOnlyMode: values['read-only'] === true,
     commands,
-    timeout: timeoutOf(value('timeout')),
+    timeout: secondsOf('timeout', value('timeout') ?? '30'),
+    isAdapter: values['adapter'] === true,
+    situations: value('situations')
+      ?.split(',')
+      .map((name) => name.trim()),
+    longest: secondsOf('for', value('for')?.replace(/s$/, '') ?? '60'),
     files: among(fileOptions),
     hasColors: values['no-color'] === true ? false : undefined,
     isHelp: values['help'] === true,
@@ -139,8 +153,8 @@ function userOf(option: string, user: string | undefined): string | undefined {
   throw new UsageError(`--${option} needs a name and a password: super:secret`)
 }
 
-function timeoutOf(seconds = '30'): number {
+function secondsOf(option: string, seconds: string): number {
   const value = Number(seconds)
-  if (!(value > 0)) throw new UsageError(`--timeout must be a number of seconds above 0, not '${seconds}'`)
+  if (!(value > 0)) throw new UsageError(`--${option} must be a number of seconds above 0, not '${seconds}'`)
   return value * 1_000
 }

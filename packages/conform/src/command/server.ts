@@ -105,7 +105,7 @@ export async function judgeServer(
   return exitCodeOf(report, baseline, terminal)
 }
 
-function exitCodeOf(report: Report, baseline: Baseline | undefined, terminal: Terminal): number {
+export function exitCodeOf(report: Report, baseline: Baseline | undefined, terminal: Terminal): number {
   if (baseline === undefined) return failedIn(report).length > 0 ? EXIT.differs : EXIT.expected
   const { differs, keeps } = unexpectedIn(report, baseline)
   for (const key of differs) terminal.error(`conform: ${key} differs, and is not in the baseline`)
@@ -113,11 +113,13 @@ function exitCodeOf(report: Report, baseline: Baseline | undefined, terminal: Te
   return differs.length + keeps.length > 0 ? EXIT.differs : EXIT.expected
 }
 
-async function writeReports(
+/** `again` is the command that plays a clause alone. */
+export async function writeReports(
   report: Report,
   baseline: Baseline | undefined,
   { files, hasColors }: Options,
   terminal: Terminal,
+  again?: string,
 ): Promise<void> {
   const texts = {
     json: () => jsonReport(report),
@@ -129,7 +131,7 @@ async function writeReports(
   const wanted = Object.entries(texts).map(([name, text]) => [files[name as keyof typeof texts], text] as const)
   const printed = wanted.filter(([file]) => file === '-')
   for (const [, text] of printed) terminal.print(text())
-  if (printed.length === 0) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors }))
+  if (printed.length === 0) terminal.print(textReport(report, { hasColors: hasColors ?? terminal.hasColors, again }))
   // After the text: a file that cannot be written must not take it away.
   for (const [file, text] of wanted) if (file !== undefined && file !== '-') await write(file, text())
 }
@@ -142,10 +144,13 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-async function readBaseline({ files }: Options): Promise<Baseline | undefined> {
+export async function readBaseline(
+  { files }: Options,
+  ids: ReadonlySet<string> = allIds,
+): Promise<Baseline | undefined> {
   if (files.baseline === undefined) return undefined
   try {
-    return parseBaseline(await readFile(files.baseline, 'utf8'), allIds)
+    return parseBaseline(await readFile(files.baseline, 'utf8'), ids)
   } catch (error) {
     throw new UsageError(`the baseline ${files.baseline}: ${(error as Error).message}`)
   }

@@ -1,10 +1,11 @@
 // What `conform --help` prints, and the errors that lead to exit code 2.
 
-export const USAGE = `Says where a server differs from the ZooKeeper protocol.
+export const USAGE = `Says where a server, or a client, differs from the ZooKeeper protocol.
 
 Usage:
   conform HOST:PORT[,HOST:PORT…][/NODE] [options]    judge a server, or the servers of an ensemble
   conform run ID… HOST:PORT [options]                play only these clauses, such as watches/12
+  conform client [options] -- COMMAND {connect}      judge the client in a program; {connect} is replaced by addresses
   conform list [CHAPTER]                             list the clauses
   conform explain ID                                 print a clause with its source
   conform compare FILE… --html FILE                  make one page from several results of --json
@@ -23,13 +24,19 @@ What is played:
                        how to stop, start, freeze and thaw server n; enables failover
   --timeout SECONDS    the longest time for a check (default: 30)
 
+A client (its servers, and what happens to it, are made by conform; the program is started once for each situation):
+  --adapter            the program does what lines of JSON ask it: more situations, and what it does is known
+  --situations LIST    only these, with commas (default: all)
+  --for SECONDS        the longest time of a situation (default: 60)
+
 Reports, besides the text on standard output:
   --json FILE, --junit FILE, --markdown FILE, --html FILE    (- for standard output, instead of the text)
   --baseline FILE      known differences, with reasons: only others fail, and those that are gone
   --write-baseline FILE
   --no-color           (or NO_COLOR, or no terminal)
 
-Exit codes: 0 as expected, 1 differences, 2 wrong usage, 3 the server cannot be reached, 4 it was stopped.
+Exit codes: 0 as expected, 1 differences, 2 wrong usage, 3 the server cannot be reached (or the
+client does not connect), 4 it was stopped (or the program ended).
 `
 
 /** Wrong usage. The message says what is wrong and what would be right. */

@@ -3,13 +3,15 @@ import { type Report, type ReportedClause, summaryLine, withoutClause } from './
 
 export interface TextOptions {
   readonly hasColors: boolean
+  /** The command that plays a clause alone. @default `conform run ID HOST:PORT` */
+  readonly again?: string | undefined
 }
 
 /** Everything that is not as expected, and then the line with the result. */
-export function textReport(report: Report, { hasColors }: TextOptions): string {
+export function textReport(report: Report, { hasColors, again }: TextOptions): string {
   const paint = hasColors ? painted : plain
   const lines: string[] = []
-  for (const clause of report.clauses.filter(isNamed)) lines.push(...clauseLines(clause, report, paint), '')
+  for (const clause of report.clauses.filter(isNamed)) lines.push(...clauseLines(clause, report, paint, again), '')
   const others = withoutClause(report)
   if (others.length > 0) lines.push('Only scenarios show:', ...others.flatMap(findingLines), '')
   lines.push(...untriedLines(report))
@@ -32,7 +34,7 @@ const WORDS: Readonly<Record<string, string>> = {
   unfinished: 'no verdict',
 }
 
-function clauseLines(clause: ReportedClause, { findings }: Report, paint: Paint): string[] {
+function clauseLines(clause: ReportedClause, { findings }: Report, paint: Paint, again: string | undefined): string[] {
   const { id, outcome, text, level, expected = [], actual = [], why } = clause
   const color = outcome === 'differs' || outcome === 'stopped' ? paint.red : paint.yellow
   const lines = [`${color(WORDS[outcome] ?? outcome)}  ${paint.bold(id)}  ${level}: ${text}`]
@@ -42,7 +44,7 @@ function clauseLines(clause: ReportedClause, { findings }: Report, paint: Paint)
   const scenarios = new Set(findings.filter(({ clauses }) => clauses.includes(id)).flatMap((each) => each.scenarios))
   if (scenarios.size > 0)
     lines.push(`    shows in ${scenarios.size} ${scenarios.size === 1 ? 'scenario' : 'scenarios'}, too`)
-  lines.push(`    play it alone: conform run ${id} HOST:PORT`)
+  lines.push(`    play it alone: ${again ?? `conform run ${id} HOST:PORT`}`)
   return lines
 }
 

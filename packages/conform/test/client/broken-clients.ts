@@ -1,5 +1,9 @@
 import type { BrokenClient } from './broken-client.ts'
 
+const PING_AND_BROKEN = `return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + interval }
+  /** When an established connection counts as dead. */
+  get brokenAt(): number { return`
+
 export const brokenClients: readonly BrokenClient[] = [
   {
     duty: 1,
@@ -24,6 +28,8 @@ export const brokenClients: readonly BrokenClient[] = [
     does: 'sends lastZxidSeen 0',
     replace: 'return this.identity.connectFrame(this.pipeline.lastZxid)',
     with: 'return this.identity.connectFrame(0n)',
+    // So a server that is behind accepts it, and then answers no request.
+    also: [37],
   },
   {
     duty: 5,
@@ -36,18 +42,6 @@ export const brokenClients: readonly BrokenClient[] = [
     does: 'leaves out the byte readOnly',
     replace: 'return encodeFrame((writer) => ConnectRequest.write(writer, record))',
     with: 'return encodeFrame((writer) => { ConnectRequest.write(writer, record); writer.truncate(writer.length - 1) })',
-  },
-  {
-    duty: 7,
-    does: 'pings after 0.9 of the session timeout',
-    replace: 'ping: ({ T }: Times) => T / 3,',
-    with: 'ping: ({ T }: Times) => (T > 2_000 ? T * 0.9 : T / 3),',
-  },
-  {
-    duty: 8,
-    does: 'pings by the session timeout that it asked for',
-    replace: 'const interval = deadlines.ping({ T, servers: 1 })',
-    with: 'const interval = deadlines.ping({ T: this.#of.config.sessionTimeout, servers: 1 })',
   },
   {
     duty: 9,
@@ -122,12 +116,6 @@ export const brokenClients: readonly BrokenClient[] = [
     with: "const before = segment.frames; if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment); this.pipeline.sendCredentials(segment);",
   },
   {
-    duty: 30,
-    does: 'ignores a frame with an impossible length',
-    replace: 'this.#hangUp(this.#explained(error), now)',
-    with: "if (!/length|frame|negative/.test(error.message)) this.#hangUp(this.#explained(error), now)",
-  },
-  {
     duty: 36,
     does: 'pings a hundred times at once',
     replace: 'export const pings: readonly Uint8Array[] = [ping, ping]',
@@ -140,9 +128,93 @@ export const brokenClients: readonly BrokenClient[] = [
     with: "if (state.name === 'connected') { this.pipeline.send(now, SEGMENT_SIZE, segment); if (this.#phase.name === 'closing' && !(this as any).late) { (this as any).late = true; for (const each of pings) segment.add(each) } }",
   },
   {
+    duty: 7,
+    does: 'pings after 0.9 of the session timeout',
+    replace: PING_AND_BROKEN,
+    with: 'return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + interval * (this.times.T > 2_000 ? 2.7 : 1) } get brokenAt(): number { return this.times.T * 0.3 +',
+  },
+  {
+    duty: 8,
+    does: 'pings by the session timeout that it asked for',
+    replace: PING_AND_BROKEN,
+    with: 'return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ T: this.#of.config.sessionTimeout, servers: 1 }) } get brokenAt(): number { return (this.times.T > 2_000 ? 0 : 500) +',
+  },
+  {
+    duty: 12,
+    does: 'counts its xids from -100,000 on',
+    replace: 'if (resume === undefined) return 1',
+    with: 'if (resume === undefined) return -100_000',
+  },
+  {
+    duty: 13,
+    does: 'counts its xids down',
+    replace: 'return xid >= LAST_XID ? 1 : xid + 1',
+    with: 'return xid < 10_000 ? 1_000_000 : xid - 1',
+  },
+  {
+    duty: 16,
+    does: 'waits for a minute before it connects again',
+    replace: 'const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)',
+    with: 'const pause = 60_000',
+  },
+  {
+    duty: 17,
+    does: 'begins a new session on each connection',
+    replace: 'const isKnown = this.#isKnownToEnsemble const sessionId',
+    with: 'const isKnown = false; const sessionId',
+  },
+  {
+    duty: 24,
+    does: 'sets watches again that have fired',
+    replace: 'const away = new Map<string, WatchMode>()',
+    with: "const away = new Map<string, WatchMode>(); oneShot.push({ kind: 'data', path: '/conform/fired' } as any)",
+  },
+  {
+    duty: 28,
+    does: 'resumes a session that has expired',
+    replace: "if (answer === 'expired') return this.#end('SessionExpired', { byServer: true })",
+    with: "if (answer === 'expired') return this.#hangUp(new Error('again'), now)",
+  },
+  {
+    duty: 29,
+    does: 'goes on with its session after it was given another one',
+    replace: "if (answer === 'otherSession') {",
+    with: "if (answer === 'otherSession') { return this.#hangUp(new Error('again'), now)",
+  },
+  {
+    duty: 30,
+    does: 'ignores a frame with an impossible length',
+    replace: 'this.#hangUp(this.#explained(error), now)',
+    with: "if (!error.message.includes('cannot have')) this.#hangUp(this.#explained(error), now)",
+  },
+  {
+    duty: 31,
+    does: 'takes any reply for that of its oldest request',
+    replace: 'if (request === undefined || request.xid !== reply.xid) {',
+    with: 'if (request === undefined) return undefined; if (false) {',
+  },
+  {
+    duty: 32,
+    does: 'wants the length of a frame in one piece',
+    replace: 'let isOfReplies = isEstablished(this.#state)',
+    with: "if (bytes.byteLength < 4) throw new ProtocolError('short'); let isOfReplies = isEstablished(this.#state)",
+  },
+  {
     duty: 35,
     does: 'leaves its session when it is closed',
-    replace: 'close(now: number, last: Request = closeSessionRequest())',
-    with: "close(now: number, last: Request = Object.assign(closeSessionRequest(), {}))",
+    replace: 'close(last?: Request): Promise<void> {',
+    with: 'close(last: Request | undefined = lastRequest()): Promise<void> {',
+  },
+  {
+    duty: 37,
+    does: 'leaves a server that it has had for a while',
+    replace: 'get brokenAt(): number { return Math.min(',
+    with: 'get brokenAt(): number { return Math.min(this.#connectedAt + 2_500,',
+  },
+  {
+    duty: 27,
+    does: 'sends writes again whose replies were lost',
+    replace: "const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')",
+    with: 'const repeated = alive',
   },
 ]
