@@ -163,14 +163,14 @@ export const duties: readonly Duty[] = [
   },
   {
     number: 12,
-    text: 'Any other request has an xid above 0.',
+    text: 'Any other request has an xid of 0 or more: negative ones have meanings of their own.',
     source: 'ClientCnxn.getXid, ZOOKEEPER-2253',
     shows: 'the client sends a request',
     look: ({ connections }, witness) => {
       for (const connection of connections) {
         for (const { at, message } of ordinary(connection)) {
           witness.check(
-            message.xid > 0,
+            message.xid >= 0,
             () => `${named(connection)} sent ${message.op} with the xid ${message.xid}, at ${time(at)}`,
           )
         }
@@ -187,7 +187,7 @@ export const duties: readonly Duty[] = [
       for (const connection of connections) {
         let before: number | undefined
         for (const { at, message } of ordinary(connection)) {
-          if (message.xid <= 0) continue
+          if (message.xid < 0) continue
           const last = before
           before = message.xid
           if (last === undefined) continue
@@ -442,6 +442,7 @@ export const duties: readonly Duty[] = [
   {
     number: 26,
     text: 'Credentials go before all other requests of a connection: otherwise these are executed without them.',
+    level: 'SHOULD',
     source: 'ClientCnxn.SendThread.primeConnection',
     shows: 'the client connects again after it has sent credentials',
     look: (log, witness) => {
@@ -667,7 +668,7 @@ function establishedResumes(log: ClientLog): readonly (readonly [LoggedConnectio
   return resumesOf(log)
     .filter(({ connection, request }) => {
       const isResumed = sessionOf(connection) === request.sessionId && connection.answer?.arrival === 'yes'
-      return isResumed && connection.closedAt - connection.answer!.at > SLACK
+      return isResumed && connection.closedAt - connection.answer.at > SLACK
     })
     .filter(
       ({ connection }) =>
@@ -745,7 +746,7 @@ function zxidsSeen(connections: readonly LoggedConnection[]): { readonly least: 
       if (frame.type === 'request' || frame.arrival === 'no') continue
       const { zxid } = frame.message
       // Java's client does not count pings.
-      const isCounted = frame.type === 'reply' && frame.arrival === 'yes' && frame.message.xid > 0
+      const isCounted = frame.type === 'reply' && frame.arrival === 'yes' && frame.message.xid >= 0
       if (isCounted && zxid > least) least = zxid
       if (zxid > most) most = zxid
     }

@@ -18,8 +18,8 @@ export const clientChapter: Chapter = {
   clauses: duties.map(clauseOf),
 }
 
-/** How many sentences are kept of each duty in each situation: the others say the same. */
-const MOST_SENTENCES = 3
+/** How many situations are told of each duty: the others say the same. */
+const MOST_TOLD = 4
 
 export function judgeClient(played: readonly PlayedSituation[]): Judgement {
   const clauses = duties.map((duty): JudgedClause => ({
@@ -41,8 +41,10 @@ function verdictOf(duty: Duty, played: readonly PlayedSituation[]): Verdict {
   for (const { name, log } of played) {
     const verdict = verdictOn(duty, log)
     if (verdict.outcome === 'kept') isKept = true
-    if (verdict.outcome === 'broken') seen.push(...verdict.why.slice(0, MOST_SENTENCES).map((why) => `${name}: ${why}`))
+    if (verdict.outcome === 'broken') seen.push(`${name}: ${verdict.why[0]}`)
   }
+  const more = seen.splice(MOST_TOLD).length
+  if (more > 0) seen.push(`and so in ${more} more`)
   if (seen.length === 0 && !isKept) return { outcome: 'unchecked', why: `not seen: ${duty.shows}` }
   const evidence = { seen, expected: ['nothing of this'], transcript: [], frames: [], unfinished: undefined }
   if (seen.length === 0) return { outcome: 'equal', evidence }
