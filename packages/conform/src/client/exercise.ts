@@ -12,7 +12,7 @@ export type Ask =
 /** A client that does what it is asked. Rejects if the call failed; a call after which the session is gone must settle, too. */
 export type Asked = (ask: Ask) => Promise<unknown>
 
-export const ROOT = '/conform'
+const ROOT = '/conform'
 export const READY = `${ROOT}/ready`
 
 /** Makes nodes, and leaves a watch of each kind. The last node says that all is ready. */

@@ -7,7 +7,7 @@ import { Play } from './play.ts'
 import type { Situation } from './situations.ts'
 
 /** The session timeout that the client asks for, in ms. */
-export const WISHED = 3_000
+const WISHED = 3_000
 
 export type MakeClient = (runtime: VirtualWorld['runtime']) => Asked
 
