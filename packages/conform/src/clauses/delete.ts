@@ -1,7 +1,8 @@
 import { CreateMode, Perms } from '@zk/wire'
 import type { Chapter } from './clause.ts'
 
-const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
+/** With ADMIN, so that an ordinary user can delete the children afterwards. */
+const readOnly = [{ perms: Perms.READ | Perms.ADMIN, id: { scheme: 'world', id: 'anyone' } }]
 
 export const deletion: Chapter = {
   name: 'delete',
