@@ -33,7 +33,10 @@ export type OnceOptions = LockOptions & {
   signal?: AbortSignal | undefined
 } & (
     | {
-        /** The name of the period, 1 to 255 characters, such as the date for which the job runs. It is compared with that of the last run only. */
+        /**
+         * The name of the period, 1 to 255 characters, such as the date for which the job runs. It is compared with that of the last
+         * run only, so slots must come in order.
+         */
         slot: string
         every?: undefined
       }
@@ -54,20 +57,21 @@ export type OnceResult<T> =
   | { readonly ran: false; readonly why: 'running'; readonly blocker: Blocker | undefined }
 
 /**
- * Runs a job at most once in each period, on whichever host comes first. A run is recorded when its body has ended without an error.
- * Until then the job is still due: if the body throws, or its host dies, the next call in the period runs it again.
+ * Does a job once in each period, on whichever host comes first. A run is recorded when its body has ended without an error. Until
+ * then the job is still due: if the body throws, or its host dies, the next call in the period runs it again.
  *
  *     await once(zk, '/jobs/report', { slot: '2026-11-27' }, async (held) => { … })
  *
- * Guaranteed, whatever happens to hosts, clocks and networks: no two runs of a period are both recorded, and a run whose hold was
- * lost is not recorded. Under the assumptions of a lock: after a run is recorded, no body of its period begins. Not guaranteed: that
- * a body which has lost its hold has stopped when another host begins. It must obey `held.signal`, or give `held.fencingToken` to
- * what it writes to. And what a body did before it failed is done again.
+ * Guaranteed, whatever happens to hosts, clocks and networks, provided that slots come in order: no two runs of a period are both
+ * recorded, and a run whose hold was lost is not recorded. Under the assumptions of a lock: after a run is recorded, no body of its
+ * period begins. Not guaranteed: that a body which has lost its hold has stopped when another host begins. It must obey
+ * `held.signal`, or give `held.fencingToken` to what it writes to. And what a body did before it failed is done again.
  *
- * With `slot` the caller names the period, and clocks do not matter. Only the last slot is remembered: a call with an earlier one runs again.
+ * With `slot` the caller names the period, and clocks do not matter. Only the last slot is remembered: a call with an earlier one
+ * runs again, and then so does the next call with the later one.
  * With `every` the period is that in which the call got its place in line, by the clock of ZooKeeper's leader; the clocks of the
  * hosts do not matter. If that clock goes back, because another server leads, no period is run twice, and none is run until the
- * clock has passed the last recorded run's period. If it jumps forward, periods are left out. A call that comes just before its
+ * clock has passed the last recorded run's period. If it jumps forward, periods are skipped. A call that comes just before its
  * period begins, by that clock, belongs to the period before: call more often than once in a period.
  *
  * Rejects with the error of the body, and with a `LostError` that has the `result` of the body if the hold was lost before the

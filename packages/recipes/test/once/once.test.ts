@@ -101,6 +101,17 @@ describe('once', () => {
     expect(await scene.done(job.call({ slot: 'a' }))).toMatchObject({ ran: true, result: 4 })
   })
 
+  test('once with an earlier slot runs it again, and the next call the later slot (O08)', async () => {
+    const scene = new Scene()
+    const job = new Job(await scene.client())
+    const ran: boolean[] = []
+    for (const slot of ['2026-11-26', '2026-11-27', '2026-11-27', '2026-11-26', '2026-11-27', '2026-11-27']) {
+      ran.push((await scene.done(job.call({ slot }))).ran)
+    }
+    expect(ran).toEqual([true, true, false, true, true, false])
+    expect(recordOf(scene)).toMatchObject({ slot: '2026-11-27' })
+  })
+
   test('once runs once in each period of every, by the clock of the leader', async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
