@@ -4,8 +4,8 @@
 // been done is in the record, a child of the job's node. The record is read under the lock, and written in one transaction with the
 // check that the node of the hold exists. So nobody can have written it between the read and the write, and two runs of one period
 // are never both recorded, whatever clocks, networks and processes do. A run whose hold was lost is never recorded.
-import type { CallOptions, ZooKeeper } from '@zk/client'
-import { checkKeys, inJson, logWith, throwIfAborted } from '@zk/client/internal'
+import type { CallOptions, LogLevel, ZooKeeper } from '@zk/client'
+import { checkKeys, hex, inJson, logWith, throwIfAborted } from '@zk/client/internal'
 import { lockOptions } from '../held/checks.ts'
 import { Held, isAbortOf } from '../held/held.ts'
 import type { LockOptions } from '../held/lock-options.ts'
@@ -97,16 +97,19 @@ export async function once<T>(
   const record = new RunRecord(zk, path, acl)
   const since = zk.runtime.now()
   const done = await doneBefore(zk, record, period, { timeout: timeout === 0 ? undefined : timeout, signal })
-  if (done !== undefined) return { ran: false, why: 'done', run: done }
+  if (done !== undefined) return alreadyDone(zk, path, done, 'debug')
   const left = timeout === 0 ? 0 : Math.max(1, timeout - (zk.runtime.now() - since))
-  const held = await unlessRunning(lock.acquire({ timeout: left, signal }))
+  let level: LogLevel = 'debug'
+  // The grant of a lock that others had before is logged at `info`. Then the line that nothing runs under it is needed there, too.
+  const onQueued = () => (level = 'info')
+  const held = await unlessRunning(lock.acquire({ timeout: left, signal, onQueued }))
   if (!(held instanceof Held)) return held
   try {
     const { stored, at } = await look(zk, held, record)
     const last = record.parse(stored)
     if (last !== undefined && isDone(period, last, at)) {
       if (isAhead(period, last, at)) warn(zk, path, last, at)
-      return { ran: false, why: 'done', run: last }
+      return alreadyDone(zk, path, last, level)
     }
     throwIfAborted(signal)
     // The process may have stood still since the grant.
@@ -145,6 +148,12 @@ async function unlessRunning(acquiring: Promise<Held>): Promise<Held | (OnceResu
     if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error
     return { ran: false, why: 'running', blocker: error.blocker }
   }
+}
+
+function alreadyDone(zk: ZooKeeper, path: string, run: OnceRun, level: LogLevel): OnceResult<never> {
+  const { slot, label, fencingToken } = run
+  logWith(zk, level, 'job already done', () => ({ path, slot, label, fencingToken: hex(fencingToken) }))
+  return { ran: false, why: 'done', run }
 }
 
 /** Reads the record, which no other call can change now, and when this call got its place in line. */
