@@ -31,7 +31,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/errors.ts'
-import { connectAtLast } from '../src/guide/migrating.ts'
+import { connectWithRetry } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, reportUntil, type Store } from '../src/guide/production.ts'
 import {
@@ -291,14 +291,14 @@ describe('The guide', () => {
     await expect(createOnce(zk, '/order', 'uuid 1', signal)).rejects.toMatchObject({ code: 'NodeExists' })
   })
 
-  test('connects at last', async () => {
+  test('connects with retries', async () => {
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warnings.mockRestore())
     const { signal } = new AbortController()
-    const connected = await connectAtLast(ensemble.connectString, signal)
+    const connected = await connectWithRetry(ensemble.connectString, signal)
     await connected.close()
     expect(warnings).not.toHaveBeenCalled()
-    await expect(connectAtLast('no server', signal)).rejects.toThrow(TypeError)
+    await expect(connectWithRetry('no server', signal)).rejects.toThrow(TypeError)
   })
 
   test('logs states', async () => {

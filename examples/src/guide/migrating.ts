@@ -1,11 +1,11 @@
 // Code of docs/guide/migrating.md.
 import { connect, ConnectError, type ZooKeeper } from '@zk/recipes'
 
-export { connectAtLast }
+export { connectWithRetry }
 
 // #region connect
-/** Looks for a server until there is one. */
-async function connectAtLast(servers: string, signal: AbortSignal): Promise<ZooKeeper> {
+/** Retries until a server answers. */
+async function connectWithRetry(servers: string, signal: AbortSignal): Promise<ZooKeeper> {
   for (;;) {
     try {
       return await connect(servers, { signal })
