@@ -31,7 +31,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/errors.ts'
-import { connectAtLast } from '../src/guide/migrating.ts'
+import { connectWithRetry, followChildren, latch } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, reportUntil, type Store } from '../src/guide/production.ts'
 import {
@@ -291,14 +291,42 @@ describe('The guide', () => {
     await expect(createOnce(zk, '/order', 'uuid 1', signal)).rejects.toMatchObject({ code: 'NodeExists' })
   })
 
-  test('connects at last', async () => {
+  test('connects with retries', async () => {
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warnings.mockRestore())
     const { signal } = new AbortController()
-    const connected = await connectAtLast(ensemble.connectString, signal)
+    const connected = await connectWithRetry(ensemble.connectString, signal)
     await connected.close()
     expect(warnings).not.toHaveBeenCalled()
-    await expect(connectAtLast('no server', signal)).rejects.toThrow(TypeError)
+    await expect(connectWithRetry('no server', signal)).rejects.toThrow(TypeError)
+  })
+
+  test('follows children into the next session, and ends when its client is closed', async () => {
+    const [latest, path] = [vi.fn(), '/workers']
+    await zk.create(path)
+    await zk.create(`${path}/mine`, '', { mode: 'EPHEMERAL' })
+    const following = followChildren(zk, path, latest)
+    await expect.poll(() => latest.mock.lastCall).toEqual([['mine']])
+    ensemble.sessions.expire(zk.session.id)
+    await expect.poll(() => latest.mock.lastCall).toEqual([[]])
+    await zk.create(`${path}/again`, '', { mode: 'EPHEMERAL' })
+    await expect.poll(() => latest.mock.lastCall).toEqual([['again']])
+    await zk.close() // deletes the node first, which wakes the loop
+    await following
+  })
+
+  test('leads again after a loss, as a LeaderLatch does, until it is to close', async () => {
+    const steps: string[] = []
+    const closing = new AbortController()
+    const listener = { isLeader: () => void steps.push('leads'), notLeader: () => void steps.push('ends') }
+    const latching = latch(new LeaderElection(zk, '/leader'), listener, closing.signal)
+    await expect.poll(() => steps).toEqual(['leads'])
+    ensemble.sessions.expire(zk.session.id)
+    await expect.poll(() => steps).toEqual(['leads', 'ends', 'leads'])
+    closing.abort()
+    await latching
+    expect(steps).toEqual(['leads', 'ends', 'leads', 'ends'])
+    expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('logs states', async () => {

@@ -3,14 +3,14 @@ import { LeaderElection, Lock } from '@zk/recipes'
 import { TestServer } from '@zk/testing'
 import { followEvents, handOver, moveMoney } from './guide/client.js'
 import { createOnce, readOrDefault } from './guide/errors.js'
-import { connectAtLast } from './guide/migrating.js'
+import { connectWithRetry } from './guide/migrating.js'
 import { billOnce } from './guide/production.js'
 import { lead, writeInParts } from './guide/recipes.js'
 import { logStates } from './guide/states.js'
 
 const server = await TestServer.start({ tickTime: 100 })
 const { signal } = new AbortController()
-const zk = await connectAtLast(server.connectString, signal)
+const zk = await connectWithRetry(server.connectString, signal)
 
 const dataOf = (path) => new TextDecoder().decode(server.nodes.get(path)?.data)
 const lines = []

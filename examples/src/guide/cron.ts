@@ -10,7 +10,7 @@ async function doEvery(zk: ZooKeeper, every: number, work: (held: Held) => Promi
     try {
       await once(zk, '/jobs/clean-up', { every, label: hostname(), signal: stopping }, work)
     } catch (error) {
-      if (!stopping.aborted) console.warn('the job was not done', error) // the next call makes up for it
+      if (!stopping.aborted) console.warn('the job was not done', error) // the next call retries it
     }
     await sleep(zk.runtime, every / 10, { signal: stopping }).catch(() => {})
   }

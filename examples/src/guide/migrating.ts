@@ -1,11 +1,26 @@
 // Code of docs/guide/migrating.md.
-import { connect, ConnectError, type ZooKeeper } from '@zk/recipes'
+import { once } from 'node:events'
+import {
+  connect,
+  ConnectError,
+  type Held,
+  isTransient,
+  KeeperError,
+  type LeaderElection,
+  sleep,
+  type ZooKeeper,
+} from '@zk/recipes'
 
-export { connectAtLast }
+export { connectWithRetry, followChildren, latch }
+
+interface LeaderLatchListener {
+  isLeader(held: Held): void
+  notLeader(): void
+}
 
 // #region connect
-/** Looks for a server until there is one. */
-async function connectAtLast(servers: string, signal: AbortSignal): Promise<ZooKeeper> {
+/** Retries until a server answers. */
+async function connectWithRetry(servers: string, signal: AbortSignal): Promise<ZooKeeper> {
   for (;;) {
     try {
       return await connect(servers, { signal })
@@ -13,6 +28,35 @@ async function connectAtLast(servers: string, signal: AbortSignal): Promise<ZooK
       if (!ConnectError.is(error)) throw error
       console.warn(error.message)
     }
+  }
+}
+// #endregion
+
+// #region follow
+/** Calls `use` with the children now and after each change, until this client is closed. */
+async function followChildren(zk: ZooKeeper, path: string, use: (children: readonly string[]) => void): Promise<void> {
+  for (;;) {
+    try {
+      const { children, changed } = await zk.getChildrenAndWatch(path)
+      use(children)
+      await changed // an event; or SessionEnded, after which the read waits for the next session
+    } catch (error) {
+      if (KeeperError.is(error, 'Closed')) return // also if `close` deletes a child of ours first, and so wakes us
+      if (!isTransient(error)) throw error
+      await sleep(zk.runtime, 500)
+    }
+  }
+}
+// #endregion
+
+// #region latch
+/** Campaigns again after each loss, as a `LeaderLatch` does after a reconnection. Returns when `closing` aborts. */
+async function latch(election: LeaderElection, listener: LeaderLatchListener, closing: AbortSignal): Promise<void> {
+  for await (const held of election.terms({ signal: closing })) {
+    listener.isLeader(held) // hasLeadership() is now held.isHeld()
+    const ended = AbortSignal.any([held.signal, closing])
+    if (!ended.aborted) await once(ended, 'abort')
+    listener.notLeader()
   }
 }
 // #endregion

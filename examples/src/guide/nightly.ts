@@ -15,7 +15,7 @@ const call = await once(zk, '/jobs/report', options, async (held) => {
 })
 if (call.ran) console.log('written')
 else if (call.why === 'done') console.log(`written by ${call.run.label}`)
-else console.log('another host still has its turn')
+else console.log('another host is still running it')
 // #endregion
 
 /** Stands for the work, which takes as long as the program is told to. */

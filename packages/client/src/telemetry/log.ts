@@ -141,7 +141,7 @@ export class Log implements Subscriber {
       this.line('warn', what, session, () => ({ jump }))
     }
     if (!isStalled) return
-    this.line('warn', 'this process stood still: a timer was called late', session, () => ({ late }))
+    this.line('warn', 'this process was stalled: a timer was called late', session, () => ({ late }))
   }
 }
 

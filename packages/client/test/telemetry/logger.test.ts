@@ -148,7 +148,7 @@ describe('logger', () => {
     // The ping is due after T/3.
     world.stall(10_000 + late)
     await world.settle()
-    const warnings = lines.slice(since).filter(([, message]) => message.includes('stood still'))
+    const warnings = lines.slice(since).filter(([, message]) => message.includes('was stalled'))
     expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
   })
 
@@ -325,7 +325,7 @@ describe('logger', () => {
     const server = FakeServer.listen(world, 'zk1:2181')
     server.refuse()
     void outcome(connect('zk1:2181', { runtime: world, logger, sessionTimeout: 30, connectTimeout: 60_000 }))
-    const stills = () => lines.filter(([, message]) => message.includes('stood still')).map(([, , { late }]) => late)
+    const stills = () => lines.filter(([, message]) => message.includes('was stalled')).map(([, , { late }]) => late)
     await world.advance(1_000)
     for (let count = 0; count < 10; count++) {
       world.stall(130)

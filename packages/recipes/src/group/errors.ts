@@ -9,7 +9,7 @@ export function nameTaken(path: string, timeout: number, owner: NameOwner): Wait
 }
 
 function ownerText({ sessionId, since, isOwn }: NameOwner): string {
-  if (isOwn) return 'this very client has joined under this name'
+  if (isOwn) return 'this same client has joined under this name'
   if (since === 0) return 'this client may not read whose node it is'
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
   const time = new Date(since).toISOString()

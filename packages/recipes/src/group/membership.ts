@@ -66,7 +66,7 @@ export class Membership implements AsyncDisposable {
     return this.#member.updates.data
   }
 
-  /** The current state, and then each new one. The last one is `ended`. A slow loop misses states in between, but gets the last one. */
+  /** The current state, and then each new one. The last one is `ended`. When the signal aborts, it ends without an error. A slow loop misses states in between, but gets the last one. */
   watchState(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<MembershipState> {
     return watchValues(options, (signal) => {
       checkCall('watchState', options)

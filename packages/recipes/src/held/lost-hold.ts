@@ -13,7 +13,8 @@ export function lostHold(
 const explain: Record<LossReason, string> = {
   Released: 'it was released',
   Downgraded: 'it was downgraded to a read lock',
-  LeaseLost: 'its lease ended before the ensemble confirmed it again: servers, network or this process were too slow',
+  LeaseLost:
+    'its lease ended before the ensemble confirmed it again: the servers, the network or this process was too slow',
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
   Closed: 'the client was closed or detached, or its credentials were refused',

@@ -4,8 +4,8 @@
 // been done is in the record, a child of the job's node. The record is read under the lock, and written in one transaction with the
 // check that the node of the hold exists. So nobody can have written it between the read and the write, and two runs of one period
 // are never both recorded, whatever clocks, networks and processes do. A run whose hold was lost is never recorded.
-import type { CallOptions, ZooKeeper } from '@zk/client'
-import { checkKeys, inJson, logWith, throwIfAborted } from '@zk/client/internal'
+import type { CallOptions, LogLevel, ZooKeeper } from '@zk/client'
+import { checkKeys, hex, inJson, logWith, throwIfAborted } from '@zk/client/internal'
 import { lockOptions } from '../held/checks.ts'
 import { Held, isAbortOf } from '../held/held.ts'
 import type { LockOptions } from '../held/lock-options.ts'
@@ -33,7 +33,10 @@ export type OnceOptions = LockOptions & {
   signal?: AbortSignal | undefined
 } & (
     | {
-        /** The name of the period, 1 to 255 characters, such as the date for which the job runs. It is compared with that of the last run only. */
+        /**
+         * The name of the period, 1 to 255 characters, such as the date for which the job runs. It is compared with that of the last
+         * run only, so slots must come in order.
+         */
         slot: string
         every?: undefined
       }
@@ -54,20 +57,21 @@ export type OnceResult<T> =
   | { readonly ran: false; readonly why: 'running'; readonly blocker: Blocker | undefined }
 
 /**
- * Runs a job at most once in each period, on whichever host comes first. A run is recorded when its body has ended without an error.
- * Until then the job is still due: if the body throws, or its host dies, the next call in the period runs it again.
+ * Does a job once in each period, on whichever host comes first. A run is recorded when its body has ended without an error. Until
+ * then the job is still due: if the body throws, or its host dies, the next call in the period runs it again.
  *
  *     await once(zk, '/jobs/report', { slot: '2026-11-27' }, async (held) => { … })
  *
- * Guaranteed, whatever happens to hosts, clocks and networks: no two runs of a period are both recorded, and a run whose hold was
- * lost is not recorded. Under the assumptions of a lock: after a run is recorded, no body of its period begins. Not guaranteed: that
- * a body which has lost its hold has stopped when another host begins. It must obey `held.signal`, or give `held.fencingToken` to
- * what it writes to. And what a body did before it failed is done again.
+ * Guaranteed, whatever happens to hosts, clocks and networks, provided that slots come in order: no two runs of a period are both
+ * recorded, and a run whose hold was lost is not recorded. Under the assumptions of a lock: after a run is recorded, no body of its
+ * period begins. Not guaranteed: that a body which has lost its hold has stopped when another host begins. It must obey
+ * `held.signal`, or give `held.fencingToken` to what it writes to. And what a body did before it failed is done again.
  *
- * With `slot` the caller names the period, and clocks do not matter. Only the last slot is remembered: a call with an earlier one runs again.
+ * With `slot` the caller names the period, and clocks do not matter. Only the last slot is remembered: a call with an earlier one
+ * runs again, and then so does the next call with the later one.
  * With `every` the period is that in which the call got its place in line, by the clock of ZooKeeper's leader; the clocks of the
  * hosts do not matter. If that clock goes back, because another server leads, no period is run twice, and none is run until the
- * clock has passed the last recorded run's period. If it jumps forward, periods are left out. A call that comes just before its
+ * clock has passed the last recorded run's period. If it jumps forward, periods are skipped. A call that comes just before its
  * period begins, by that clock, belongs to the period before: call more often than once in a period.
  *
  * Rejects with the error of the body, and with a `LostError` that has the `result` of the body if the hold was lost before the
@@ -93,16 +97,19 @@ export async function once<T>(
   const record = new RunRecord(zk, path, acl)
   const since = zk.runtime.now()
   const done = await doneBefore(zk, record, period, { timeout: timeout === 0 ? undefined : timeout, signal })
-  if (done !== undefined) return { ran: false, why: 'done', run: done }
+  if (done !== undefined) return alreadyDone(zk, path, done, 'debug')
   const left = timeout === 0 ? 0 : Math.max(1, timeout - (zk.runtime.now() - since))
-  const held = await unlessRunning(lock.acquire({ timeout: left, signal }))
+  let level: LogLevel = 'debug'
+  // The grant of a lock that others had before is logged at `info`. Then the line that nothing runs under it is needed there, too.
+  const onQueued = () => (level = 'info')
+  const held = await unlessRunning(lock.acquire({ timeout: left, signal, onQueued }))
   if (!(held instanceof Held)) return held
   try {
     const { stored, at } = await look(zk, held, record)
     const last = record.parse(stored)
     if (last !== undefined && isDone(period, last, at)) {
       if (isAhead(period, last, at)) warn(zk, path, last, at)
-      return { ran: false, why: 'done', run: last }
+      return alreadyDone(zk, path, last, level)
     }
     throwIfAborted(signal)
     // The process may have stood still since the grant.
@@ -141,6 +148,12 @@ async function unlessRunning(acquiring: Promise<Held>): Promise<Held | (OnceResu
     if (!WaitTimeoutError.is(error, 'LockHeld', 'SlowAnswers') || error.ahead.length === 0) throw error
     return { ran: false, why: 'running', blocker: error.blocker }
   }
+}
+
+function alreadyDone(zk: ZooKeeper, path: string, run: OnceRun, level: LogLevel): OnceResult<never> {
+  const { slot, label, fencingToken } = run
+  logWith(zk, level, 'job already done', () => ({ path, slot, label, fencingToken: hex(fencingToken) }))
+  return { ran: false, why: 'done', run }
 }
 
 /** Reads the record, which no other call can change now, and when this call got its place in line. */

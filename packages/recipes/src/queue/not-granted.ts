@@ -42,7 +42,7 @@ function placeOf({ ahead, blocker, at, proof, trouble = 'is the ensemble reachab
   if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = blocker
   const owner = sessionId === 0n ? 'a node without a session, which no client releases' : `session ${hex(sessionId)}`
-  const whose = isOwn ? 'this very client' : owner
+  const whose = isOwn ? 'this same client' : owner
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }

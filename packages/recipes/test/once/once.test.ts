@@ -101,6 +101,17 @@ describe('once', () => {
     expect(await scene.done(job.call({ slot: 'a' }))).toMatchObject({ ran: true, result: 4 })
   })
 
+  test('once with an earlier slot runs it again, and the next call the later slot (O08)', async () => {
+    const scene = new Scene()
+    const job = new Job(await scene.client())
+    const ran: boolean[] = []
+    for (const slot of ['2026-11-26', '2026-11-27', '2026-11-27', '2026-11-26', '2026-11-27', '2026-11-27']) {
+      ran.push((await scene.done(job.call({ slot }))).ran)
+    }
+    expect(ran).toEqual([true, true, false, true, true, false])
+    expect(recordOf(scene)).toMatchObject({ slot: '2026-11-27' })
+  })
+
   test('once runs once in each period of every, by the clock of the leader', async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
@@ -176,6 +187,31 @@ describe('once', () => {
     expect(running.value.ran).toBe(true)
     expect(waiting.value).toMatchObject({ ran: false, why: 'done' })
     expect(job.runs).toBe(0)
+  })
+
+  test('once that finds the job done logs it, at the level at which its lock was acquired', async () => {
+    const scene = new Scene()
+    const lines: unknown[] = []
+    const logger = (level: string, message: string, fields: object) => {
+      if (/job|acquired/.test(message)) lines.push([level, message, 'label' in fields ? fields.label : undefined])
+    }
+    const zk = await scene.client({ logger })
+    const other = await scene.client()
+    const { body, end } = longBody()
+    const running = outcome(once(other, PATH, { slot: 'a', label: 'host-2' }, body))
+    await scene.world.settle()
+    const job = new Job(zk)
+    const waiting = outcome(job.call({ slot: 'a', timeout: PERIOD }))
+    await scene.world.advance(1_000)
+    end()
+    await scene.world.settle()
+    expect([running.value.ran, waiting.value.ran]).toEqual([true, false])
+    await scene.done(job.call({ slot: 'a' }))
+    expect(lines).toEqual([
+      ['info', 'zk: lock acquired', undefined],
+      ['info', 'zk: job already done', 'host-2'],
+      ['debug', 'zk: job already done', 'host-2'],
+    ])
   })
 
   test('once with a timeout gives up when it is over, and says who runs', async () => {

@@ -64,7 +64,7 @@ describe('WaitTimeoutError', () => {
       lock.run(() => lock.acquire({ timeout: TIMEOUT })),
     )
     expect(error.blocker).toMatchObject({ label: '', isOwn: true })
-    expect(error.message).toContain('1 ahead; waited for this very client, queued since ')
+    expect(error.message).toContain('1 ahead; waited for this same client, queued since ')
   })
 
   test('WaitTimeoutError says what was ahead in the last session, not in one that has expired', async () => {
