@@ -147,6 +147,7 @@ export const duties: readonly Duty[] = [
     number: 10,
     text: 'A credential has the xid -4.',
     source: 'ClientCnxn.AUTHPACKET_XID',
+    level: 'SHOULD',
     shows: 'the client sends a credential',
     look: (log, witness) => xidsOf(log, witness, 'auth', Xid.auth),
   },
@@ -547,6 +548,7 @@ export const duties: readonly Duty[] = [
     number: 31,
     text: 'A reply with an xid that no request has ends the connection: answers would be given to wrong requests.',
     source: 'ClientCnxn.SendThread.readResponse (Xid out of order)',
+    level: 'SHOULD',
     shows: 'a server sends a reply with a wrong xid',
     look: (log, witness) =>
       leavesAfter(log, witness, 'a reply with a wrong xid', (reply) => garbageKind(log, reply.at) === 'xid'),
