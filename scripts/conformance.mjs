@@ -17,7 +17,9 @@ const page = join(root, 'docs/conformance/README.md')
 
 const subjects = process.argv.slice(2).map((argument) => argument.split('=', 2))
 if (subjects.length === 0 || subjects.some(([, at]) => at === undefined)) {
-  console.error("conformance: it needs names and servers: node scripts/conformance.mjs 'ZooKeeper 3.9.6=127.0.0.1:2181'")
+  console.error(
+    "conformance: it needs names and servers: node scripts/conformance.mjs 'ZooKeeper 3.9.6=127.0.0.1:2181'",
+  )
   process.exit(2)
 }
 const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
@@ -28,17 +30,24 @@ execFileSync('node', [command, 'compare', ...files, '--html', join(root, 'docs/c
 
 function judged(name, servers) {
   const file = join(folder, `${name.replaceAll(/[^\w.]+/g, '-')}.jsonl`)
-  const { status } = spawnSync('node', [command, servers, '--super', 'super:secret', '--json', file], { stdio: 'inherit' })
+  const { status } = spawnSync('node', [command, servers, '--super', 'super:secret', '--json', file], {
+    stdio: 'inherit',
+  })
   // 1 means differences, which the page shows.
   if (status !== 0 && status !== 1) throw new Error(`${name} could not be judged: exit code ${status}`)
   return file
 }
 
 function rowOf(name, text) {
-  const lines = text.trim().split('\n').map((line) => JSON.parse(line))
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   const { as, at } = lines.find(({ type }) => type === 'run')
   const { core, full, extended, scenarios } = lines.find(({ type }) => type === 'summary')
-  const differ = lines.filter(({ type, outcome }) => type === 'clause' && ['differs', 'lenient', 'unsupported', 'stopped'].includes(outcome))
+  const differ = lines.filter(
+    ({ type, outcome }) => type === 'clause' && ['differs', 'lenient', 'unsupported', 'stopped'].includes(outcome),
+  )
   const counts = [core, full, extended].map(({ passed, tried }) => `${passed} of ${tried}`)
   const differences = differ.map(({ id }) => `\`${id}\``).join(', ') || 'none'
   return `| ${[name, at.slice(0, 10), as, ...counts, `${scenarios.equal} of ${scenarios.tried}`, differences].join(' | ')} |`
