@@ -176,12 +176,11 @@ const [ASK_AGAIN, GIVE_UP] = [500, 10_000]
 
 /** Why one of the servers does not serve, if that lasts. */
 async function lastingProblem(servers: readonly ServerAddress[]): Promise<string | undefined> {
-  const { now, setTimer } = systemRuntime
-  for (const start = now(); ;) {
+  for (const start = systemRuntime.now(); ;) {
     const found = await Promise.all(servers.map((server) => probe(server)))
     const problem = found.find((each) => 'problem' in each)?.problem
-    if (problem === undefined || now() - start >= GIVE_UP) return problem
-    await new Promise<void>((resolve) => setTimer(ASK_AGAIN, resolve))
+    if (problem === undefined || systemRuntime.now() - start >= GIVE_UP) return problem
+    await new Promise<void>((resolve) => systemRuntime.setTimer(ASK_AGAIN, resolve))
   }
 }
 
