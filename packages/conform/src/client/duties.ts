@@ -667,17 +667,19 @@ function resumesOf(log: ClientLog) {
 
 /** Connections on which a session was resumed and which were used afterwards, with those before. */
 function establishedResumes(log: ClientLog): readonly (readonly [LoggedConnection, readonly LoggedConnection[]])[] {
-  return resumesOf(log)
-    .filter(({ connection, request }) => {
-      const isResumed = sessionOf(connection) === request.sessionId && connection.answer?.arrival === 'yes'
-      return isResumed && connection.closedAt - connection.answer.at > SLACK
-    })
-    .filter(
-      ({ connection }) =>
-        !requestsOf(connection).some(({ message }) => message.op === 'closeSession') ||
-        setsAgain(connection).length > 0,
-    )
-    .map(({ connection, before }) => [connection, before] as const)
+  return (
+    resumesOf(log)
+      .filter(({ connection, request }) => {
+        const isResumed = sessionOf(connection) === request.sessionId && connection.answer?.arrival === 'yes'
+        return isResumed && connection.closedAt - connection.answer.at > SLACK
+      })
+      // A connection may be used only to close the session.
+      .filter(({ connection }) => {
+        const close = requestsOf(connection).find(({ message }) => message.op === 'closeSession')
+        return close === undefined || close.at - connection.answer!.at > SLACK
+      })
+      .map(({ connection, before }) => [connection, before] as const)
+  )
 }
 
 /** Established connections that were lost, not closed on purpose, each with the next one. */
