@@ -346,6 +346,8 @@ export const duties: readonly Duty[] = [
     number: 21,
     text: 'After a reconnection the client sets its watches again, each in the list of its kind: data, exists on a missing node, children.',
     source: 'ClientCnxn.SendThread.primeConnection, DataTree.setWatches',
+    // ZooKeeper's own client can be told to leave it (disableAutoWatchReset). kazoo tells its watchers instead.
+    level: 'SHOULD',
     shows: 'the client resumes a session in which watches are left',
     look: (log, witness) => {
       for (const [connection, before] of establishedResumes(log)) {
@@ -365,6 +367,8 @@ export const duties: readonly Duty[] = [
     number: 22,
     text: 'Persistent and recursive watches are set again with setWatches2.',
     source: 'ClientCnxn.SendThread.primeConnection, ZOOKEEPER-1416',
+    // ZooKeeper's own client can be told to leave it (disableAutoWatchReset). kazoo tells its watchers instead.
+    level: 'SHOULD',
     shows: 'the client resumes a session with persistent watches',
     look: (log, witness) => {
       for (const [connection, before] of establishedResumes(log)) {
