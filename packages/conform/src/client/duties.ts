@@ -346,6 +346,8 @@ export const duties: readonly Duty[] = [
     number: 21,
     text: 'After a reconnection the client sets its watches again, each in the list of its kind: data, exists on a missing node, children.',
     source: 'ClientCnxn.SendThread.primeConnection, DataTree.setWatches',
+    // ZooKeeper's own client can be told to leave it (disableAutoWatchReset). kazoo tells its watchers instead.
+    level: 'SHOULD',
     shows: 'the client resumes a session in which watches are left',
     look: (log, witness) => {
       for (const [connection, before] of establishedResumes(log)) {
@@ -365,6 +367,8 @@ export const duties: readonly Duty[] = [
     number: 22,
     text: 'Persistent and recursive watches are set again with setWatches2.',
     source: 'ClientCnxn.SendThread.primeConnection, ZOOKEEPER-1416',
+    // ZooKeeper's own client can be told to leave it (disableAutoWatchReset). kazoo tells its watchers instead.
+    level: 'SHOULD',
     shows: 'the client resumes a session with persistent watches',
     look: (log, witness) => {
       for (const [connection, before] of establishedResumes(log)) {
@@ -667,17 +671,19 @@ function resumesOf(log: ClientLog) {
 
 /** Connections on which a session was resumed and which were used afterwards, with those before. */
 function establishedResumes(log: ClientLog): readonly (readonly [LoggedConnection, readonly LoggedConnection[]])[] {
-  return resumesOf(log)
-    .filter(({ connection, request }) => {
-      const isResumed = sessionOf(connection) === request.sessionId && connection.answer?.arrival === 'yes'
-      return isResumed && connection.closedAt - connection.answer.at > SLACK
-    })
-    .filter(
-      ({ connection }) =>
-        !requestsOf(connection).some(({ message }) => message.op === 'closeSession') ||
-        setsAgain(connection).length > 0,
-    )
-    .map(({ connection, before }) => [connection, before] as const)
+  return (
+    resumesOf(log)
+      .filter(({ connection, request }) => {
+        const isResumed = sessionOf(connection) === request.sessionId && connection.answer?.arrival === 'yes'
+        return isResumed && connection.closedAt - connection.answer.at > SLACK
+      })
+      // A connection may be used only to close the session.
+      .filter(({ connection }) => {
+        const close = requestsOf(connection).find(({ message }) => message.op === 'closeSession')
+        return close === undefined || close.at - connection.answer!.at > SLACK
+      })
+      .map(({ connection, before }) => [connection, before] as const)
+  )
 }
 
 /** Established connections that were lost, not closed on purpose, each with the next one. */

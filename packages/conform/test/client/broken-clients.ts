@@ -217,4 +217,11 @@ export const brokenClients: readonly BrokenClient[] = [
     replace: "const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')",
     with: 'const repeated = alive',
   },
+  {
+    duty: 21,
+    does: 'sets no watch again',
+    replace: 'if (this.#paths.isEmpty) return [] const oneShot',
+    with: 'if (this !== undefined) return []; const oneShot',
+    also: [22],
+  },
 ]
