@@ -29,7 +29,7 @@ const parts = {
     'packages/recipes/test/semaphore/stored-permits',
   ),
   clauses: tests({ ZK_CLAUSES: 'all' }, REAL, 'test-integration/test/clauses'),
-  broken: tests({ ZK_BROKEN: 'all' }, UNIT, 'packages/conform/test/broken-servers'),
+  broken: tests({ ZK_BROKEN: 'all' }, UNIT, 'packages/conform/test/broken-servers', 'packages/conform/test/client'),
   leaks: tests({ LEAK_REQUESTS: '100000', ZK_CYCLES: '100000' }, UNIT, 'packages/client/test/leaks', 'cycles'),
   programs: tests({ ZK_PROGRAMS: '500' }, REAL, 'test-integration/test/differential'),
   foreign: tests({ ZK_FOREIGN: 'everywhere' }, REAL, 'test-integration/test/foreign'),

@@ -1,4 +1,5 @@
-// Each broken client must be found by the duty that it leaves out, and no other duty may be accused.
+// Each broken client must be found by the duty that it leaves out, and no other duty may be accused. Here each fourth is played;
+// all of them with ZK_BROKEN=all (`pnpm nightly broken`).
 import { describe, expect, test } from 'vitest'
 import { duties } from '../../src/client/duties.ts'
 import { verdictOn } from '../../src/client/duty.ts'
@@ -8,8 +9,10 @@ import { playVirtually } from '../../src/client/virtual.ts'
 import { connectOf, edited } from './broken-client.ts'
 import { brokenClients } from './broken-clients.ts'
 
+const played = brokenClients.filter((_, index) => process.env['ZK_BROKEN'] === 'all' || index % 4 === 0)
+
 describe('A broken client', () => {
-  test.each(brokenClients)('client/$duty: a client that $does', async (client) => {
+  test.each(played)('client/$duty: a client that $does', async (client) => {
     const { duty, also = [] } = client
     const connect = await connectOf(client)
     const accused = new Set<number>()
