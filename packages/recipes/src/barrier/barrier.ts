@@ -21,7 +21,11 @@ import { unwatch } from '../kernel/promises.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
-  /** The rights to the node of the barrier. @default OPEN_ACL_UNSAFE */
+  /**
+   * The rights to the node of the barrier. DELETE, which opens it, is a right on the node above, which is created open to everyone.
+   * To keep others out, first call `zk.ensurePath` for the node above, with the same `acl`.
+   * @default OPEN_ACL_UNSAFE
+   */
   acl?: readonly ACL[] | undefined
 }
 

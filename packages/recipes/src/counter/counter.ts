@@ -11,7 +11,7 @@ import { withLimit } from '../kernel/limit.ts'
 export interface CounterOptions {
   /**
    * The rights to the counter's node, if it is created, and to the nodes of writers below it. A writer needs READ, WRITE, CREATE
-   * and DELETE on the counter's node, a reader READ.
+   * and DELETE on the counter's node, a reader READ. To delete the counter takes DELETE on the node above.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

@@ -30,7 +30,11 @@ export interface UnreadableInstance {
 
 /** The nodes of the instances, and what happens to nodes that cannot be read. */
 export interface ServiceDiscoveryOptions {
-  /** The rights to the instances' nodes. @default OPEN_ACL_UNSAFE */
+  /**
+   * The rights to the instances' nodes. DELETE and CREATE are rights on the node of the service above, which is created open to everyone.
+   * To keep others out, first call `zk.ensurePath` for it, with the same `acl`.
+   * @default OPEN_ACL_UNSAFE
+   */
   acl?: readonly ACL[] | undefined
   /**
    * Called for an instance whose node cannot be read, once for each content. Such an instance is left out. It is also logged,

@@ -16,6 +16,8 @@ export interface DoubleBarrierOptions {
   name?: string | undefined
   /**
    * The rights to the members' nodes, and to `ready`. All members must be able to read these nodes, and to write and delete `ready`.
+   * `acl` covers only these nodes: DELETE and CREATE are rights on the path, which is created open to everyone. To keep others out, first
+   * call `zk.ensurePath(path, { acl })`.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

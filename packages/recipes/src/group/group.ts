@@ -10,7 +10,8 @@ import { WatchedMembers } from './watched-members.ts'
 export interface GroupOptions {
   /**
    * The rights to the members' nodes. A member must be able to read its own node. Clients without the right to read it see the
-   * member without data.
+   * member without data. `acl` covers only these nodes: DELETE and CREATE are rights on the path, which is created open to everyone.
+   * To keep others out, first call `zk.ensurePath(path, { acl })`.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

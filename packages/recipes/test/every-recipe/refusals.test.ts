@@ -1,7 +1,16 @@
 // What servers refuse: temporary refusals are outlasted, others are reported at once, and nothing is left behind.
 import { CREATOR_ALL_ACL, Perms } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { type Held, KeeperError, LeaderElection, Group, Lock, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import {
+  type Held,
+  KeeperError,
+  LeaderElection,
+  Group,
+  Lock,
+  Semaphore,
+  SharedLock,
+  type ZooKeeper,
+} from '../../src/index.ts'
 import { outcome } from '../support/outside.ts'
 import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from '../support/faults.ts'
 import { nothing, Scene } from '../support/scene.ts'
@@ -167,5 +176,45 @@ describe('Rights', () => {
     await scene.world.settle()
     expect(granted).toHaveLength(3)
     expect(scene.leftovers()).toEqual(nothing)
+  })
+})
+
+describe('A stranger, a client without the credentials of the contenders', () => {
+  const acl = CREATOR_ALL_ACL
+  const recipes = [
+    { name: 'Lock', below: [''], make: (zk: ZooKeeper) => new Lock(zk, PATH, { acl }) },
+    {
+      name: 'Semaphore',
+      below: ['/locks', '/leases'],
+      make: (zk: ZooKeeper) => new Semaphore(zk, PATH, { permits: 1, acl }),
+    },
+  ]
+
+  test.each(recipes)('cannot delete the node of a $name whose path has the ACL (L26)', async ({ below, make }) => {
+    const scene = new Scene()
+    const zk = await scene.client({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    const stranger = await scene.client()
+    for (const folder of below) await scene.done(zk.ensurePath(PATH + folder, { acl }))
+    const held = await scene.done(make(zk).acquire())
+    const nodes = scene.ensemble.nodes.ephemerals()
+    expect(nodes).toContain(held.path)
+    for (const node of nodes) {
+      const deleting = await scene.start(stranger.delete(node))
+      expect(KeeperError.is(deleting.error, 'NoAuth')).toBe(true)
+    }
+    await scene.world.advance(1_000)
+    expect(held.isHeld()).toBe(true)
+    await scene.done(held.release())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each(recipes)('can delete the node of a $name whose path the recipe has created (L26)', async ({ make }) => {
+    const scene = new Scene()
+    const zk = await scene.client({ auth: [{ scheme: 'digest', auth: 'ann:secret' }] })
+    const stranger = await scene.client()
+    const held = await scene.done(make(zk).acquire())
+    await scene.done(stranger.delete(held.path))
+    await scene.world.advance(30_000)
+    expect(held.signal.reason).toMatchObject({ code: 'NodeGone' })
   })
 })
