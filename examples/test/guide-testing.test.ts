@@ -10,7 +10,7 @@ const writeReport = vi.fn(async (signal: AbortSignal) => {
 })
 
 // #region lost
-test('the report is not taken for written when its lock is lost', async () => {
+test('the report fails when its lock is lost', async () => {
   const ensemble = await TestEnsemble.start({ tickTime: 100 })
   const zk = await connect(ensemble.connectString)
   try {

@@ -11,11 +11,11 @@ const stopping = new AbortController()
 // #region main
 let zk: ZooKeeper | undefined
 
-// Before there is a client: a probe finds the port also while ZooKeeper is away.
+// Before there is a client: a probe finds the port even while ZooKeeper is unavailable.
 const server = createServer((request, response) => {
   const state = zk?.state ?? { name: 'connecting' }
   const isAlive = state.name !== 'authFailed' // a client that was refused is of no further use
-  const isReady = zk !== undefined && isAlive && !stopping.signal.aborted // also while ZooKeeper is away
+  const isReady = zk !== undefined && isAlive && !stopping.signal.aborted // even while ZooKeeper is unavailable
   const isWell = request.url === '/readyz' ? isReady : isAlive
   response.writeHead(isWell ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(state))
 })

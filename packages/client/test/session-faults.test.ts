@@ -115,7 +115,7 @@ test('ZooKeeper logs once that every server closes the connection, also when its
     await world.settle()
   }
   const every =
-    'zk: every server closes the connection: it is behind us, has no quorum, or is a proxy or balancer that reaches no server'
+    'zk: every server closes the connection: it is behind this client, has no quorum, or is a proxy or balancer that reaches no server'
   expect(warnings.filter((message) => message.startsWith('zk: every'))).toEqual([every])
   expect(zk.state).toMatchObject({ name: 'disconnected', ensembleBehind: false })
 })

@@ -24,17 +24,17 @@ test('tlsFailure of an alert without a code adds no code', () => {
 })
 
 test('explainEnd of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
-  expect(explainEnd('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
+  expect(explainEnd('open')).toMatch(/^the server closed the connection without replying; it may have no quorum, /)
 })
 
 test.each([
   [
     'ECONNRESET',
     'open',
-    /^the server reset the connection without a word; it may have no quorum, .*maxClientCnxns.*proxy/,
+    /^the server reset the connection without replying; it may have no quorum, .*maxClientCnxns.*proxy/,
   ],
-  ['EPIPE', 'open', /^the server reset the connection without a word; .*\(EPIPE\)$/],
-  ['ECONNRESET', 'dialing', /^the server reset the connection without a word; /],
+  ['EPIPE', 'open', /^the server reset the connection without replying; .*\(EPIPE\)$/],
+  ['ECONNRESET', 'dialing', /^the server reset the connection without replying; /],
   ['ECONNRESET', 'handshaking', /^the server closed the connection during the TLS handshake; it may not speak TLS/],
 ] as const)(
   'resetFailure explains %s while %s as an end is explained, and keeps code and cause',

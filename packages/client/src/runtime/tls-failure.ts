@@ -88,7 +88,7 @@ function explainClosing(how: 'closed' | 'reset', stage: Stage): string {
     )
   }
   return (
-    `the server ${how} the connection without a word; it may have no quorum, have too many connections from this client ` +
+    `the server ${how} the connection without replying; it may have no quorum, have too many connections from this client ` +
     '(maxClientCnxns), be behind what the client has seen, want a client certificate, or another one, speak TLS while ' +
     'the client does not, or be a proxy or balancer that reaches no server'
   )

@@ -10,7 +10,7 @@ import { Outage } from './outage.ts'
 const STRETCHED = 10
 
 const EVERY_SERVER_CLOSES =
-  'every server closes the connection: it is behind us, has no quorum, or is a proxy or balancer that reaches no server'
+  'every server closes the connection: it is behind this client, has no quorum, or is a proxy or balancer that reaches no server'
 
 const nothing = () => ({})
 
