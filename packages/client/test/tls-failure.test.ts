@@ -5,20 +5,29 @@ const failed = (code: string, message: string) => Object.assign(new Error(messag
 
 // What OpenSSL says when the server refuses an expired certificate of the client, which node:tls servers do without an alert.
 test.each(['handshaking', 'open'] as const)(
-  'tlsFailure of a refused certificate of ours blames ours, while %s',
+  'tlsFailure of a refused certificate of the client blames that, while %s',
   (stage) => {
     const refused = failed('ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'sslv3 alert certificate expired')
-    expect(tlsFailure(refused, stage).message).toMatch(/^the server does not accept our certificate: see tls\.cert/)
+    expect(tlsFailure(refused, stage, true).message).toMatch(
+      /^the server does not accept the certificate of this client: see tls\.cert/,
+    )
   },
 )
 
+test('tlsFailure asks for a certificate if the client has none', () => {
+  const refused = failed('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'sslv3 alert bad certificate')
+  expect(tlsFailure(refused, 'open', false).message).toMatch(/^the server wants a client certificate: give tls\.cert/)
+})
+
 test('tlsFailure of an expired certificate of the server blames that', () => {
   const expired = failed('CERT_HAS_EXPIRED', 'certificate has expired')
-  expect(tlsFailure(expired, 'handshaking').message).toMatch(/^the certificate of the server is not valid at this time/)
+  expect(tlsFailure(expired, 'handshaking', false).message).toMatch(
+    /^the certificate of the server is not valid at this time/,
+  )
 })
 
 test('tlsFailure of an alert without a code adds no code', () => {
-  const alert = tlsFailure(new Error('ssl/tls alert handshake failure'), 'handshaking')
+  const alert = tlsFailure(new Error('ssl/tls alert handshake failure'), 'handshaking', false)
   expect(alert.message).toMatch(/^the server refused the TLS handshake/)
   expect(alert).not.toHaveProperty('code')
 })

@@ -309,7 +309,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',
   InvalidACL: 'the ACL is empty, or names a scheme or id the server does not accept',
-  NoAuth: "the session's identities lack the right; to create or delete a node, they need a right on its parent",
+  NoAuth: "the session's identities lack the right",
   NoChildrenForEphemerals: 'an ephemeral node cannot have children',
   NoNode: 'the node, or its parent, does not exist',
   NoWatcher: 'no such watch is set',

@@ -1,5 +1,5 @@
 import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operations, ProtocolError } from '@zk/wire'
-import { needsOf } from './needs.ts'
+import { needsOfAnswer } from './needs.ts'
 import { ErrorReply } from './error-reply.ts'
 import type { Operation } from './operation.ts'
 import { codecOf, copyOf, encodeParts, type Op } from './ops.ts'
@@ -53,6 +53,6 @@ function failureOf(
   if (failedIndex === -1) return undefined
   const names = codes.map((code) => errorName(code) ?? 'Unknown')
   const code = codes[failedIndex]!
-  const needs = code === ErrorCode.Unimplemented ? needsOf(parts[failedIndex]!.type) : undefined
+  const needs = needsOfAnswer(parts[failedIndex]!.type, code)
   return new ErrorReply(code, { index: failedIndex, path: ops[failedIndex]?.path, results: names, needs })
 }

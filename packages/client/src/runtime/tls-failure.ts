@@ -5,10 +5,13 @@ export type Stage = 'dialing' | 'handshaking' | 'open'
 
 const WHERE_TO_LOOK = 'look at the tls options'
 
-/** Returns an error whose message says what to do. An error that is not about TLS is returned as it is. */
-export function tlsFailure(error: Error, stage: Stage): Error {
+/**
+ * Returns an error whose message says what to do. An error that is not about TLS is returned as it is. `hasCertificate` says
+ * whether the options have a certificate of the client.
+ */
+export function tlsFailure(error: Error, stage: Stage, hasCertificate: boolean): Error {
   const code = codeOf(error)
-  const explanation = explain(code, error, stage)
+  const explanation = explain(code, error, stage, hasCertificate)
   return explanation === undefined
     ? error
     : Object.assign(new Error(explanation, { cause: error }), code === '' ? {} : { code })
@@ -23,7 +26,7 @@ export function tlsSetUpFailure(error: unknown): Error {
   return new Error(`TLS could not be set up: ${what}; ${WHERE_TO_LOOK}`)
 }
 
-function explain(code: string, error: Error, stage: Stage): string | undefined {
+function explain(code: string, error: Error, stage: Stage, hasCertificate: boolean): string | undefined {
   if (/ALTNAME_INVALID/.test(code)) {
     return `the certificate of the server is for another host name: ${error.message}. Connect by a name that it has, or give tls.servername (${code})`
   }
@@ -34,7 +37,9 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (untrusted.test(code)) {
     return `the certificate of the server is not trusted: ${error.message}. Give the authority that signed it in tls.ca (${code})`
   }
-  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return explainAlert(code === '' ? error.message : code)
+  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) {
+    return explainAlert(code === '' ? error.message : code, hasCertificate)
+  }
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|RECORD_LAYER|HTTP_REQUEST/.test(code)) {
     return `the server does not speak TLS on this port (${code})`
   }
@@ -50,13 +55,14 @@ const untrusted = /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATU
 const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
 
 /** Explains an alert of the server, which is only a short name. */
-function explainAlert(alert: string): string {
+function explainAlert(alert: string, hasCertificate: boolean): string {
   if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
-  if (/CERTIFICATE.REQUIRED/i.test(alert)) {
-    return `the server wants a client certificate; give tls.cert and tls.key (${alert})`
+  if (/CERTIFICATE|UNKNOWN.CA/i.test(alert)) {
+    // Some servers answer a missing certificate with `bad certificate`.
+    return hasCertificate && !/CERTIFICATE.REQUIRED/i.test(alert)
+      ? `the server does not accept the certificate of this client: see tls.cert (${alert})`
+      : `the server wants a client certificate: give tls.cert and tls.key (${alert})`
   }
-  if (/CERTIFICATE|UNKNOWN.CA/i.test(alert))
-    return `the server does not accept our certificate: see tls.cert (${alert})`
   return (
     `the server refused the TLS handshake; it may want a client certificate (tls.cert, tls.key), another ` +
     `version or other ciphers (${alert})`

@@ -33,7 +33,10 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
     open = false
     socket.destroy()
     const explained = hasReceivedNothing ? resetFailure(error, stage) : undefined
-    handler.lost(explained ?? (tls === undefined ? error : tlsFailure(error, stage)))
+    handler.lost(
+      explained ??
+        (tls === undefined ? error : tlsFailure(error, stage, tls.cert !== undefined || tls.pfx !== undefined)),
+    )
   }
   socket.on('connect', () => {
     if (isConnectedToItself(socket))

@@ -133,7 +133,7 @@ describe('Each answer stands for itself', () => {
     connection.fail(listRequest, 'NoAuth')
     await world.settle()
     expect(create.value.path).toBe('/locks/x')
-    expect(list.error).toMatchObject({ code: 'NoAuth', op: 'getChildren', path: '/locks' })
+    expect(list.error).toMatchObject({ code: 'NoAuth', op: 'getChildren', path: '/locks', needs: 'READ on the node' })
   })
 })
 
