@@ -182,7 +182,7 @@ export class BarrierEntry {
     }
   }
 
-  /** Like `leave`. */
+  /** Like `leave` without a `timeout`: after an error it may wait for the other members for ever. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }

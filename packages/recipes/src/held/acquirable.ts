@@ -79,6 +79,9 @@ export interface Acquirable<H extends Held> {
    * It says nothing about earlier runs: a process that comes after the body has ended runs it again. `once` remembers them.
    */
   tryRun<T>(body: (held: H) => T | Promise<T>, options?: TryRunOptions): Promise<TryRunResult<T>>
-  /** All contenders in its queue, oldest first: holders and waiters. `isGranted` tells them apart. */
+  /**
+   * All contenders in its queue, oldest first: holders and waiters. `isGranted` tells them apart. It sees contenders of its own kind
+   * only: for the path of another kind of recipe, or a wrong path, it resolves with an empty list.
+   */
   contenders(options?: CallOptions): Promise<ContenderInfo[]>
 }

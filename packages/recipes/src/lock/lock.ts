@@ -84,7 +84,10 @@ export class Lock implements Acquirable<Held> {
     return { ran: true, result: await this.#reentrancy!.again(body, options) }
   }
 
-  /** All contenders, oldest first: the first one holds, the others wait. See `ContenderInfo.isGranted`. */
+  /**
+   * All contenders, oldest first: the first one holds, the others wait. See `ContenderInfo.isGranted`. For the path of another kind of
+   * recipe, such as a `SharedLock`, or a wrong path, it resolves with an empty list.
+   */
   contenders(options?: CallOptions): Promise<ContenderInfo[]> {
     return this.#queueLock.contenders(options)
   }

@@ -31,7 +31,7 @@ export interface ContenderInfo {
   readonly label: string
   /** The session that its node belongs to. */
   readonly sessionId: bigint
-  /** When its node was created, by the leader's clock, in ms since the epoch. */
+  /** When it queued, not when it was granted: its node was created then, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /**
    * The czxid of its node, which is greater than the czxid of every older node of the path. After a downgrade the hold of the
