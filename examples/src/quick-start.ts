@@ -11,10 +11,10 @@ console.log(`session 0x${zk.session.id.toString(16)} at ${zk.session.connection?
 const { path } = await zk.create('/quick-start-', 'hello', { mode: 'EPHEMERAL_SEQUENTIAL' })
 
 // Read it, and receive one event when it changes.
-const { data, stat, changed } = await zk.getDataAndWatch(path)
+const { text, stat, changed } = await zk.getDataAndWatch(path)
 await zk.setData(path, 'world', { version: stat.version })
 const event = await changed
-console.log(`${new TextDecoder().decode(data)}, then ${event.type}`)
+console.log(`${text}, then ${event.type}`)
 
 // One process at a time.
 const lock = new Lock(zk, '/locks/quick-start')

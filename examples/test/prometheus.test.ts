@@ -31,6 +31,12 @@ describe('collectMetrics', () => {
     const zk = await connecting
     expect(await registry.metrics()).toMatch(/^zk_connected\{client="app"\} 1$/m)
     await zk.close()
+    expect(await registry.metrics()).not.toMatch(/^zk_connected\{/m)
+  })
+
+  test('shows zk_connected as 0 after connect has given up', async () => {
+    ensemble.members[0]!.freeze()
+    await connect(ensemble.connectString, { connectTimeout: 100, advanced: { name: 'app' } }).catch(() => {})
     expect(await registry.metrics()).toMatch(/^zk_connected\{client="app"\} 0$/m)
   })
 

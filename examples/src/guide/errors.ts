@@ -17,8 +17,8 @@ function whyNot(error: unknown): string {
 // #region read-or-default
 async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {
   try {
-    const { data } = await zk.getData(path)
-    return new TextDecoder().decode(data)
+    const { text } = await zk.getData(path)
+    return text
   } catch (error) {
     if (KeeperError.is(error, 'NoNode')) return 'the default'
     throw error
@@ -52,7 +52,7 @@ async function createOnce(zk: ZooKeeper, path: string, data: string, signal: Abo
       if (!KeeperError.is(error)) throw error
       if (error.code === 'NodeExists' && mayBeOurs) {
         const found = await untilAnswered(() => zk.getData(path, { signal }), signal)
-        if (new TextDecoder().decode(found.data) === data) return
+        if (found.text === data) return
       }
       const canRepeat = error.outcomeUnknown || isTransient(error)
       if (!canRepeat) throw error

@@ -17,8 +17,16 @@ function collectMetrics(registry: Registry): () => void {
     help: '1 while the client has a session and a connection',
     labelNames: ['client'],
     registers,
-    collect: () =>
-      clients.forEach(({ state }, client) => connected.set({ client }, state.name === 'connected' ? 1 : 0)),
+    collect: () => {
+      for (const [client, zk] of clients) {
+        const { name } = zk.state
+        connected.set({ client }, name === 'connected' ? 1 : 0)
+        if (name !== 'closed' || zk.stats().connections.established === 0) continue
+        // It was closed on purpose: an alert on a 0 would never clear.
+        connected.remove({ client })
+        clients.delete(client)
+      }
+    },
   })
   const calls = new Histogram({
     name: 'zk_call_duration_seconds',

@@ -4,8 +4,8 @@ async function main(options?: ConnectOptions): Promise<void> {
   await using zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options) // closed at the end of the block
 
   await zk.create('/config', 'one')
-  const { data, stat, changed } = await zk.getDataAndWatch('/config')
-  console.log(new TextDecoder().decode(data))
+  const { text, stat, changed } = await zk.getDataAndWatch('/config')
+  console.log(text)
 
   const [order] = await zk.multi([
     op.create('/order-', 'a book', { mode: 'PERSISTENT_SEQUENTIAL' }),

@@ -36,10 +36,10 @@ const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 export async function deleteRecursive(
   zk: ZooKeeper,
   path: string,
-  given: DeleteRecursiveOptions = {},
+  options: DeleteRecursiveOptions = {},
 ): Promise<number> {
-  checkCallOptions('deleteRecursive', given, deleteOptions, '{ contentsOnly: true }')
-  const { concurrency = 4, contentsOnly = false, onProgress = () => {}, ...options } = given
+  checkCallOptions('deleteRecursive', options, deleteOptions, '{ contentsOnly: true }')
+  const { concurrency = 4, contentsOnly = false, onProgress = () => {}, ...call } = options
   validatePath(path)
   checkConcurrency(concurrency)
   if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
@@ -50,7 +50,7 @@ export async function deleteRecursive(
   let deleted = 0
   const limit = { bytes: MULTI_SIZE }
   for (;;) {
-    const pass = new Pass(zk, options, { concurrency, limit }, (count) => {
+    const pass = new Pass(zk, call, { concurrency, limit }, (count) => {
       deleted += count
       onProgress({ deleted })
     })

@@ -109,5 +109,5 @@ export interface Ready {
   readonly type: 'Ready'
 }
 
-/** What `changes` yields. */
+/** What `watchChanges` yields. */
 export type MirrorChange = Added | Changed | Removed | Ready
