@@ -20,11 +20,9 @@ function collectMetrics(registry: Registry): () => void {
     collect: () => {
       for (const [client, zk] of clients) {
         const { name } = zk.state
-        connected.set({ client }, name === 'connected' ? 1 : 0)
-        if (name !== 'closed' || zk.stats().connections.established === 0) continue
-        // It was closed on purpose: an alert on a 0 would never clear.
-        connected.remove({ client })
-        clients.delete(client)
+        // After `close` an alert on a 0 would never clear.
+        if (name === 'closed' && zk.stats().connections.established > 0) connected.remove({ client })
+        else connected.set({ client }, name === 'connected' ? 1 : 0)
       }
     },
   })
