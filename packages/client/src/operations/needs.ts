@@ -1,7 +1,7 @@
 import { ErrorCode, OpCode, operationName, operations } from '@zk/wire'
 
 /** Says which servers know an operation: the hint in an `Unimplemented` error. */
-export function needsOf(opCode: number): string | undefined {
+function needsOf(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`
 }
