@@ -182,7 +182,7 @@ export class BarrierEntry {
     }
   }
 
-  /** Like `leave` without a `timeout`: after an error it may wait for the other members for ever. */
+  /** Like `leave` without a `timeout`: after an error it may wait for the other members forever. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave()
   }
