@@ -5,11 +5,8 @@ import type { ConnectionHandler, DialTarget, RuntimeConnection } from '../../src
 import { Link, type Listener } from './link.ts'
 import { SeededRandom } from './random.ts'
 
-/**
- * Lets promises do all that they can after everything that happens, however deep their chains are. A macrotask takes a quarter of the
- * time of the many microtask turns that worlds outside of these tests give them.
- */
-const promises = { drained: () => new Promise<void>((resolve) => setImmediate(resolve)) }
+/** Microtask turns after everything that happens: tests have deep chains of promises. */
+const TURNS = 128
 
 export class VirtualWorld extends SimProcess {
   /** Every attempt to connect: to which server, and when. */
@@ -20,7 +17,7 @@ export class VirtualWorld extends SimProcess {
 
   constructor(seed = 1) {
     // Its servers live by its timers.
-    const world = new World({ deadline: () => Infinity, elapse() {} }, 0, promises)
+    const world = new World({ deadline: () => Infinity, elapse() {} }, TURNS)
     const dialer = {
       dial: (self: SimProcess, target: DialTarget, handler: ConnectionHandler) =>
         (self as VirtualWorld).#dial(target, handler),
