@@ -12,7 +12,7 @@ const sections = [
   { title: 'Recipes', entries: ['packages/recipes/README.md', 'docs/recipes.md', 'docs/guide/cron.md'] },
   {
     title: 'Guarantees',
-    entries: ['docs/guarantees.md', 'docs/lease.md', 'docs/servers.md', 'docs/cost.md', 'docs/versions.md'],
+    entries: ['docs/guarantees.md', 'docs/lease.md', 'docs/cost.md', 'docs/versions.md'],
   },
   {
     title: 'Guides',

@@ -1,5 +1,5 @@
 // Recipes beside nodes that this client may not read. Servers differ: from 3.8.4 and 3.9.2 on they do not show that such a node
-// exists, and others send no events of it (docs/servers.md).
+// exists, and others send no events of it.
 import { Barrier, Group, KeeperError, Mirror, WaitTimeoutError } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { newChroot, newClient, rejection } from './support/clients.ts'

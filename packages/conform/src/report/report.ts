@@ -100,7 +100,7 @@ export function reportOf(judgement: Judgement, subject: string, at: string): Rep
   }
 }
 
-/** `as 3.8.7: core 118 of 118, full 53 of 60, extended 20 of 31, scenarios 180 of 182`. */
+/** `as 3.8.7: core 327 of 327, full 181 of 181, extended 35 of 35, scenarios 173 of 173`. */
 export function summaryLine({ as, summary, scenarios }: Report): string {
   const parts = Object.entries(summary)
     .filter(([, { tried }]) => tried > 0)

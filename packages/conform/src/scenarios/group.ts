@@ -8,8 +8,11 @@ export interface VersionedScenario {
   readonly play: ScenarioBody
   /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
   readonly since?: string | undefined
-  /** Its outcome is only certain if a session moves from one server to another. */
-  readonly needs?: readonly 'ensemble'[] | undefined
+  /**
+   * ensemble: its outcome is only certain if a session moves from one server to another. superuser: nobody else can delete
+   * what it leaves.
+   */
+  readonly needs?: readonly ('ensemble' | 'superuser')[] | undefined
   /** It halts the servers of some releases, and so all later scenarios: not played there. */
   readonly halts?: Halt | undefined
 }
