@@ -17,7 +17,7 @@ beforeAll(async () => {
 test('npx runs the command of @zk/conform', async () => {
   const npx = async (...args: string[]) =>
     (await promisify(execFile)('npx', ['--offline', '@zk/conform', ...args], { cwd: inject('consumer') })).stdout
-  expect(await npx('--help')).toMatch(/^Says where a server differs/)
+  expect(await npx('--help')).toMatch(/^Says where a server, or a client, differs/)
   expect(await npx('list', 'create')).toMatch(/^ {2}create\/1 +\S/m)
 })
 

@@ -49,7 +49,7 @@ export interface Check {
    * Whether it mostly waits for a clock of the server. Such checks are played at the same time, so they must not see what
    * others do: the zxids of transactions, or how many sessions there are.
    */
-  readonly waits?: boolean
+  readonly waits?: boolean | undefined
   /** The lines that `see` is told on the newest release. */
   readonly expect: readonly string[]
   /** Other answers that are right, too. */
