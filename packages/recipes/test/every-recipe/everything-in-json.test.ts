@@ -43,10 +43,10 @@ const live = new Set([
 ])
 /** They have no state of their own to show. */
 const iterators = ['WatchIterator']
-/** Made for every read: their `toJSON` is that of their class. */
+/** Made for every read or event: their `toJSON` is that of their class. */
 const ofClasses = (
   'Children Created DetachedSession Member MirroredNode MirroredStat MirrorChange Added Changed Removed ' +
-  'MultiResults NodeData ReadResult ReadResults Stat WalkedNode'
+  'MultiResults NodeData NodeEvent ReadResult ReadResults Stat WalkedNode'
 ).split(' ')
 
 describe('Everything public', () => {
