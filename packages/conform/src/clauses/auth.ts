@@ -203,7 +203,7 @@ export const auth: Chapter = {
     {
       number: 14,
       profile: 'full',
-      text: 'A null scheme is as unknown as any other: AuthFailed.',
+      text: 'A null scheme is an unknown scheme: AuthFailed.',
       source: 'ProviderRegistry.getServerProvider',
       follows: ['auth/9'],
       check: {

@@ -37,7 +37,7 @@ export interface Clause {
   readonly needs?: readonly Need[] | undefined
   /** Clauses without which this one cannot be judged, such as `create/1`. If one of them fails, this one is not accused. */
   readonly follows?: readonly string[] | undefined
-  /** A check, or the reason why there is none. */
+  /** A check, or why the clause has no check. */
   readonly check: Check | { readonly unchecked: string }
 }
 

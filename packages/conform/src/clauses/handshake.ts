@@ -204,7 +204,7 @@ export const handshake: Chapter = {
     {
       number: 15,
       profile: 'full',
-      text: 'The answer of a refusal has the same form as any other. Its password is 16 bytes of 0.',
+      text: 'A refusal has the form of every ConnectResponse. Its password is 16 zero bytes.',
       source: 'ZooKeeperServer.finishSessionInit',
       follows: ['handshake/14', 'handshake/7'],
       check: {

@@ -228,8 +228,8 @@ export const multi: Chapter = {
     {
       number: 13,
       text:
-        'A multi with a part that fails is answered with a list of results as any other, and with Ok in the header of the ' +
-        'reply. Each result is an error, also those of parts that did not fail.',
+        'The reply to a multi with a part that fails has Ok in its header, and a list of results. Each result is an error, ' +
+        'also those of parts that did not fail.',
       source: 'PrepRequestProcessor.pRequest, FinalRequestProcessor',
       follows: ['multi/2'],
       check: {

@@ -5,7 +5,7 @@ import type { Trial } from './trial.ts'
 
 const profile = 'extended'
 const since = '3.7'
-/** Limits of -1 are none. This form can be read by all releases; those before 3.7 ignore what is after `;`. */
+/** A limit of -1 means no limit. All releases can read this form; releases before 3.7 ignore what follows `;`. */
 const limits = (hard = '') => `count=-1,bytes=-1=;${hard}`
 
 export const quota: Chapter = {
@@ -16,7 +16,7 @@ export const quota: Chapter = {
     '`/zookeeper/quota/a/zookeeper_stats`. The limits are a text such as `count=4,bytes=100`: the number of nodes in the subtree ' +
     'of `/a`, and of bytes of their data. These limits are soft: servers only log that they are exceeded. From 3.7 on ' +
     '(ZOOKEEPER-451) there are hard limits, `;byteHardLimit=100;countHardLimit=4`, with which servers refuse writes, if they ' +
-    'have `enforceQuota=true`. A limit of -1 is none.',
+    'have `enforceQuota=true`. A limit of -1 means no limit.',
   clauses: [
     {
       number: 1,

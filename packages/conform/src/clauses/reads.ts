@@ -247,7 +247,7 @@ export const reads: Chapter = {
     {
       number: 18,
       profile: 'full',
-      text: '`getEphemerals` is answered with the paths of the ephemeral nodes of its own session, and of no other.',
+      text: '`getEphemerals` answers with the paths of the ephemeral nodes of its own session only.',
       source: 'FinalRequestProcessor.processRequest, ZOOKEEPER-3209',
       since: '3.6',
       check: {

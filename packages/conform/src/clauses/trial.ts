@@ -141,7 +141,7 @@ export class Trial {
     return this.field(reply, 'stat') as Stat | undefined
   }
 
-  /** A field of the response; undefined if there is none. */
+  /** A field of the response; undefined if the response lacks it. */
   field(reply: Reply, name: string): unknown {
     const response: unknown = reply !== undefined && 'response' in reply ? reply.response : undefined
     return typeof response === 'object' && response !== null ? (response as Record<string, unknown>)[name] : undefined
@@ -173,7 +173,7 @@ export class Trial {
     return `[${acl.map(({ perms, id }) => `${id.scheme}:${id.id} ${perms}`).join(', ')}]`
   }
 
-  /** The error of a multi or multiRead and then, if it has any, its results: `Ok [create /a, error NoNode]`. */
+  /** The error of a multi or multiRead, then its results if there are some: `Ok [create /a, error NoNode]`. */
   results(reply: Reply): string {
     const response: unknown = reply !== undefined && 'response' in reply ? reply.response : undefined
     if (!Array.isArray(response)) return this.error(reply)

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { ServerControl } from '../targets/server-target.ts'
 import type { Fault } from './options.ts'
 
-/** undefined if there is none. A command that is missing rejects with a sentence. */
+/** undefined without commands. A fault whose command is missing rejects and says which option it needs. */
 export function controlOf(commands: Readonly<Partial<Record<Fault, string>>>): ServerControl | undefined {
   if (Object.keys(commands).length === 0) return undefined
   const runner = (fault: Fault) => (server: number) => runCommand(commands[fault] ?? missing(fault), server)

@@ -31,7 +31,8 @@ A client (its servers, and what happens to it, are made by conform; the program 
 
 Reports, besides the text on standard output:
   --json FILE, --junit FILE, --markdown FILE, --html FILE    (- for standard output, instead of the text)
-  --baseline FILE      known differences, with reasons: only others fail, and those that are gone
+  --baseline FILE      known differences, with reasons; any other difference fails, and so does
+                       an entry that no longer differs
   --write-baseline FILE
   --no-color           (or NO_COLOR, or no terminal)
 

@@ -135,7 +135,7 @@ class Zxids {
   /** By expected zxid: the lowest and the highest actual one. */
   readonly #actual = new Map<number, readonly [lowest: number, highest: number]>()
 
-  /** Whether both can be the same moment, after all that was seen before. */
+  /** Whether both can be the same moment, given everything seen before. */
   match(expected: string, actual: string): boolean {
     // Of a transaction that nothing else has shown.
     if (actual === 'z?' && expected.startsWith('z')) return true

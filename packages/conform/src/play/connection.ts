@@ -35,7 +35,7 @@ export interface FrameHeader {
   readonly xid: number
   /** The zxid of the last transaction that the server had applied. */
   readonly zxid: bigint
-  /** The error code; 0 if there is none. */
+  /** The error code; 0 for success. */
   readonly err: number
   /** In bytes. */
   readonly size: number

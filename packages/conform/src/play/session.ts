@@ -280,7 +280,7 @@ export class Session implements Credentials {
     return this.call('removeWatches', { path, type })
   }
 
-  /** Sends a ping besides those that the session sends by itself. */
+  /** Sends a ping in addition to the automatic ones. */
   ping(): Promise<Reply> {
     return this.call('ping', undefined, { xid: Xid.ping })
   }

@@ -83,7 +83,7 @@ export const brokenClients: readonly BrokenClient[] = [
     duty: 21,
     does: 'sets a watch of a missing node among those of data',
     replace: '...listsOf(oneShot),',
-    with: '...(({ dataWatches = [], existWatches = [], ...others }) => ({ ...others, dataWatches: [...dataWatches, ...existWatches] }))(listsOf(oneShot) as any),',
+    with: '...(({ dataWatches = [], existWatches = [], ...others }) => ({ ...others, dataWatches: [...dataWatches, ...existWatches] }))(listsOf(oneShot)),',
   },
   {
     duty: 22,
@@ -125,7 +125,7 @@ export const brokenClients: readonly BrokenClient[] = [
     duty: 34,
     does: 'sends a request after closeSession',
     replace: "if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment)",
-    with: "if (state.name === 'connected') { this.pipeline.send(now, SEGMENT_SIZE, segment); if (this.#phase.name === 'closing' && !(this as any).late) { (this as any).late = true; for (const each of pings) segment.add(each) } }",
+    with: "if (state.name === 'connected') { this.pipeline.send(now, SEGMENT_SIZE, segment); if (this.#phase.name === 'closing' && !this.late) { this.late = true; for (const each of pings) segment.add(each) } }",
   },
   {
     duty: 7,
@@ -167,7 +167,7 @@ export const brokenClients: readonly BrokenClient[] = [
     duty: 24,
     does: 'sets watches again that have fired',
     replace: 'const away = new Map<string, WatchMode>()',
-    with: "const away = new Map<string, WatchMode>(); oneShot.push({ kind: 'data', path: '/conform/fired' } as any)",
+    with: "const away = new Map<string, WatchMode>(); oneShot.push({ kind: 'data', path: '/conform/fired' })",
   },
   {
     duty: 28,

@@ -180,7 +180,7 @@ describe('reconfig', () => {
     expect(client.replies.at(-1)?.op).toBe('create')
   })
 
-  test('who writes the configuration node as any other changes no voters', () => {
+  test('a plain write to the configuration node changes no voters', () => {
     const { bench } = scene()
     bench.model.nodes.setData(CONFIG, `${server(7)}\nversion=9`)
     bench.model.leader!.kill()
