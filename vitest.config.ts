@@ -11,7 +11,7 @@ const filesIn = (folder: string) =>
     (name) => `${folder}/${name}`,
   )
 
-const testFiles = ['client', 'conform', 'opentelemetry', 'recipes', 'testing', 'wire']
+const testFiles = ['cli', 'client', 'conform', 'opentelemetry', 'recipes', 'testing', 'wire']
   .map((name) => `packages/${name}/test`)
   .concat('test-integration/test')
   .flatMap(filesIn)

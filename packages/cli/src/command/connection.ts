@@ -1,0 +1,63 @@
+// The options that every command has, and the client that they describe.
+import { readFileSync } from 'node:fs'
+import { connect, type ZooKeeper } from '@zk/client'
+import { type Arguments, type Option, UsageError } from './options.ts'
+
+export const COMMON_OPTIONS: readonly Option[] = [
+  { name: 'connect', short: 'c', value: 'HOST:PORT,…[/CHROOT]', help: 'the servers (default: ZK_CONNECT)' },
+  {
+    name: 'auth-file',
+    value: 'FILE',
+    help: 'credentials of the scheme digest: USER:PASSWORD (default: ZK_AUTH, or the file that ZK_AUTH_FILE names)',
+  },
+  { name: 'timeout', value: 'TIME', help: 'how long to look for a server (default: 5s)' },
+  { name: 'session-timeout', value: 'TIME', help: 'the session timeout to ask for (default: 12s)' },
+  { name: 'help', short: 'h', help: 'print this help' },
+]
+
+const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', or in ZK_CONNECT"
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Rejects with a UsageError, or as `connect` does. */
+export async function connectWith(
+  args: Arguments,
+  environment: Environment,
+  signal: AbortSignal | undefined,
+): Promise<ZooKeeper> {
+  const servers = args.text('connect') ?? environment['ZK_CONNECT'] ?? ''
+  if (servers === '') throw new UsageError(SERVERS_WANTED)
+  const credentials = credentialsOf(args, environment)
+  const sessionTimeout = args.duration('session-timeout')
+  try {
+    return await connect(servers, {
+      connectTimeout: args.duration('timeout') ?? 5_000,
+      ...(sessionTimeout === undefined ? {} : { sessionTimeout }),
+      ...(credentials === undefined ? {} : { auth: [{ scheme: 'digest', auth: credentials }] }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** Passwords are never on a command line: every user of the machine sees it. */
+function credentialsOf(args: Arguments, environment: Environment): string | undefined {
+  const file = args.text('auth-file') ?? environment['ZK_AUTH_FILE']
+  const text = file === undefined ? environment['ZK_AUTH'] : contentOf(file)
+  const credentials = text?.replace(/\r?\n$/, '')
+  if (credentials === undefined || credentials === '') return undefined
+  if (!/^[^:]+:./.test(credentials)) {
+    throw new UsageError(`${file ?? 'ZK_AUTH'} must be USER:PASSWORD, the credentials of the scheme digest`)
+  }
+  return credentials
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+}

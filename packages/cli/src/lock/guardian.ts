@@ -1,0 +1,103 @@
+// A process that outlives `zk lock`: it kills the command when zk was killed, and when zk was frozen to the end of the lease.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
+import { type Family, signalFamily } from './process-table.ts'
+
+/** Before the lease ends, the guardian kills what zk itself should have ended already; in ms. */
+const RESERVE = 50
+/** How often it looks at the wall clock, which goes on while the machine is suspended; in ms. */
+const LOOK = 250
+/** Between two looks for what is left, in ms. */
+const REPEAT = 20
+
+/** What zk tells the guardian, a line each. */
+type Order =
+  | { readonly family: Family }
+  /** How long the lease lasts from now, in ms. */
+  | { readonly lease: number }
+  | { readonly done: true }
+
+export class Guardian {
+  /** Settles when it has ended, which it does only if somebody kills it. */
+  readonly ended: Promise<void>
+  readonly pid: number
+  readonly #orders: Writable
+
+  /** `lease` is what is left of the lease, in ms. */
+  static start(family: Family, lease: number): Promise<Guardian> {
+    // A session of its own: no signal of the terminal, or for the group of zk, reaches it.
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', 'guard'], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    return new Promise((resolve, reject) => {
+      child.once('error', reject)
+      child.once('spawn', () => {
+        const ended = new Promise<void>((settle) => void child.once('exit', () => settle()))
+        const guardian = new Guardian(child.pid ?? 0, child.stdin, ended)
+        guardian.#tell({ family })
+        guardian.extend(lease)
+        resolve(guardian)
+      })
+    })
+  }
+
+  private constructor(pid: number, orders: Writable, ended: Promise<void>) {
+    this.pid = pid
+    this.ended = ended
+    this.#orders = orders
+    orders.on('error', () => {})
+  }
+
+  /** The lease lasts so long from now, in ms. */
+  extend(lease: number): void {
+    this.#tell({ lease })
+  }
+
+  /** Nothing of the command is left. */
+  dismiss(): void {
+    this.#tell({ done: true })
+    this.#orders.end()
+  }
+
+  #tell(order: Order): void {
+    this.#orders.write(`${JSON.stringify(order)}\n`)
+  }
+}
+
+/** What the guardian does. Resolves when it has nothing to guard any more. */
+export async function guard(): Promise<number> {
+  for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
+  let family: Family | undefined
+  let wallEnd = Infinity
+  let isDone = false
+  const kill = (): void => void killAll(family)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const looks = setInterval(() => {
+    if (Date.now() >= wallEnd) kill()
+  }, LOOK)
+  for await (const line of createInterface({ input: process.stdin })) {
+    const order = JSON.parse(line) as Order
+    if ('family' in order) family = order.family
+    if ('lease' in order) {
+      const rest = order.lease - RESERVE
+      wallEnd = Date.now() + rest
+      clearTimeout(timer)
+      timer = setTimeout(kill, rest)
+    }
+    if ('done' in order) isDone = true
+  }
+  clearInterval(looks)
+  clearTimeout(timer)
+  // zk has closed the pipe, or was killed.
+  if (!isDone) await killAll(family)
+  return 0
+}
+
+async function killAll(family: Family | undefined): Promise<void> {
+  if (family === undefined) return
+  while ((await signalFamily(family, 'SIGKILL')).length > 0) {
+    await new Promise((resolve) => setTimeout(resolve, REPEAT))
+  }
+}

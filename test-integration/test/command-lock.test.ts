@@ -1,0 +1,139 @@
+// `zk lock` as a process: its command never runs when another contender can hold the lock.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { Lock, type ZooKeeper } from '@zk/recipes'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
+import { newChroot, newClient } from './support/clients.ts'
+import { describeEnsemble } from './support/describe-ensemble.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+const PATH = '/locks/job'
+
+/** Two processes that ignore SIGTERM. The second one has left the session and the group of the first. */
+const STUBBORN = `trap '' TERM; setsid sh -c "trap '' TERM; while :; do sleep 1; done" & while :; do sleep 1; done`
+
+interface Run {
+  readonly child: ChildProcess
+  readonly chroot: string
+  /** Its exit code, or the signal that has ended it. */
+  readonly ended: Promise<number | string>
+  output(): string
+}
+
+function zkLock(servers: readonly EnsembleNode[], chroot: string, ...words: string[]): Run {
+  const connectString = servers.map(({ address }) => address).join(',') + chroot
+  const child = spawn(process.execPath, [MAIN, 'lock', PATH, '--session-timeout', '4s', ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ZK_CONNECT: connectString },
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
+  return { child, chroot, ended, output: () => text }
+}
+
+/** The processes of the commands that hold, or held, the node. */
+async function processesOf(node: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
+  return pids.filter((_, index) => environments[index]!.split('\0').includes(`ZK_LOCK_NODE=${node}`))
+}
+
+/** The node of the command, once it runs with both of its processes. */
+async function running(zk: ZooKeeper): Promise<string> {
+  let node = ''
+  await until('the command to run', async () => {
+    const [holder] = await new Lock(zk, PATH).contenders()
+    node = holder?.path ?? ''
+    return holder !== undefined && (await processesOf(node)).length >= 2
+  })
+  return node
+}
+
+const FAULTS: Readonly<Record<string, (run: Run, node: EnsembleNode, ensemble: Ensemble) => void | Promise<void>>> = {
+  'SIGKILL for zk': ({ child }) => void child.kill('SIGKILL'),
+  'SIGSTOP for zk': ({ child }) => void child.kill('SIGSTOP'),
+  'its server frozen': (_run, node) => node.pause(),
+  'its server cut off from the others': (_run, node) => node.cutFromPeers(),
+}
+
+describeEnsemble('zk lock', (ensemble) => {
+  afterEach(() => ensemble.mend())
+
+  test.each(Object.keys(FAULTS))('zk lock leaves no process when the next contender is granted: %s', async (name) => {
+    const chroot = await newChroot(ensemble)
+    const [server, ...others] = await ensemble.followers()
+    const witness = await newClient(ensemble, { chroot, servers: [await ensemble.leader(), ...others] })
+    const run = zkLock([server!], chroot, '--', 'sh', '-c', STUBBORN)
+    const node = await running(witness)
+
+    await FAULTS[name]!(run, server!, ensemble)
+    const held = await new Lock(witness, PATH).acquire({ timeout: 60_000 })
+    expect(await processesOf(node)).toEqual([])
+    await held.release()
+
+    if (name === 'SIGSTOP for zk') run.child.kill('SIGCONT')
+    expect(await run.ended, run.output()).toBe(name === 'SIGKILL for zk' ? 'SIGKILL' : 75)
+  })
+
+  test('zk lock ends its command when an operator deletes the node', async () => {
+    const chroot = await newChroot(ensemble)
+    const witness = await newClient(ensemble, { chroot })
+    const run = zkLock(ensemble.nodes, chroot, '--', 'sh', '-c', STUBBORN)
+    const node = await running(witness)
+    await witness.delete(node)
+    expect(await run.ended).toBe(75)
+    expect(await processesOf(node)).toEqual([])
+  })
+
+  test.each([
+    [['sh', '-c', 'exit 7'], 7],
+    [['sh', '-c', 'kill -USR1 $$'], 128 + 10],
+    [['/no/such/command'], 127],
+    [['/etc/passwd'], 126],
+  ])('zk lock ends with the exit code of its command: %j', async (command, code) => {
+    const chroot = await newChroot(ensemble)
+    const run = zkLock(ensemble.nodes, chroot, '--', ...command)
+    expect(await run.ended, run.output()).toBe(code)
+    const zk = await newClient(ensemble, { chroot })
+    expect(await new Lock(zk, PATH).contenders()).toEqual([])
+  })
+
+  test('zk lock tells its command what it holds, and passes signals to it', async () => {
+    const chroot = await newChroot(ensemble)
+    const zk = await newClient(ensemble, { chroot })
+    const script = `echo "$ZK_LOCK_TOKEN $ZK_LOCK_PATH"; trap 'echo usr1' USR1; trap 'echo term; exit 5' TERM; sleep 0.1 & echo ready; while :; do sleep 0.1; done`
+    const run = zkLock(ensemble.nodes, chroot, '--', 'sh', '-c', script)
+    await until('the command to start', async () => run.output().includes('ready'))
+    const { stat } = await zk.getData((await new Lock(zk, PATH).contenders())[0]!.path)
+    expect(run.output()).toContain(`${stat.czxid} ${PATH}\n`)
+    run.child.kill('SIGUSR1')
+    await until('USR1 to arrive', async () => run.output().includes('usr1'))
+    run.child.kill('SIGTERM')
+    expect(await run.ended, run.output()).toBe(5)
+    expect(run.output()).toContain('term')
+  })
+
+  test('zk lock that does not get the lock in time, or is told to end, leaves no node and runs nothing', async () => {
+    const chroot = await newChroot(ensemble)
+    const zk = await newClient(ensemble, { chroot })
+    const held = await new Lock(zk, PATH).acquire()
+    const print = ['--', 'echo', 'it runs']
+    const busy = [
+      [zkLock(ensemble.nodes, chroot, '-n', ...print), 1],
+      [zkLock(ensemble.nodes, chroot, '-w', '300ms', '-E', '9', ...print), 9],
+    ] as const
+    for (const [run, code] of busy) expect(await run.ended, run.output()).toBe(code)
+    const waiting = zkLock(ensemble.nodes, chroot, ...print)
+    await until('it to wait', async () => (await new Lock(zk, PATH).contenders()).length === 2)
+    waiting.child.kill('SIGTERM')
+    expect(await waiting.ended).toBe(128 + 15)
+    expect(await new Lock(zk, PATH).contenders()).toHaveLength(1)
+    expect([waiting, ...busy.map(([run]) => run)].map((run) => run.output()).join('')).not.toContain('it runs')
+    await held.release()
+  })
+})
