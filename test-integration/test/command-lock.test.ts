@@ -1,9 +1,9 @@
-// `zk lock` as a process: its command never runs when another contender can hold the lock.
+// `zk lock` and `zk elect` as processes: their commands never run when another contender can hold the lock.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Lock, type ZooKeeper } from '@zk/recipes'
+import { LeaderElection, Lock, type ZooKeeper } from '@zk/recipes'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
@@ -24,8 +24,12 @@ interface Run {
 }
 
 function zkLock(servers: readonly EnsembleNode[], chroot: string, ...words: string[]): Run {
+  return zk('lock', servers, chroot, ...words)
+}
+
+function zk(command: 'lock' | 'elect', servers: readonly EnsembleNode[], chroot: string, ...words: string[]): Run {
   const connectString = servers.map(({ address }) => address).join(',') + chroot
-  const child = spawn(process.execPath, [MAIN, 'lock', PATH, '--session-timeout', '4s', ...words], {
+  const child = spawn(process.execPath, [MAIN, command, PATH, '--session-timeout', '4s', ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ZK_CONNECT: connectString },
   })
@@ -135,5 +139,27 @@ describeEnsemble('zk lock', (ensemble) => {
     expect(await new Lock(zk, PATH).contenders()).toHaveLength(1)
     expect([waiting, ...busy.map(([run]) => run)].map((run) => run.output()).join('')).not.toContain('it runs')
     await held.release()
+  })
+
+  test('zk elect starts its command again when it ends, and another host takes over when it is told to end', async () => {
+    const chroot = await newChroot(ensemble)
+    const client = await newClient(ensemble, { chroot })
+    const first = zk('elect', ensemble.nodes, chroot, '--', 'sh', '-c', 'echo run; sleep 0.2; exit 3')
+    await until('it to run twice', async () => first.output().split('run\n').length > 2)
+    const second = zk('elect', ensemble.nodes, chroot, '--', 'sh', '-c', 'echo second; while :; do sleep 1; done')
+    await until('it to wait', async () => (await new LeaderElection(client, PATH).contenders()).length === 2)
+    expect(second.output()).not.toContain('second')
+    first.child.kill('SIGTERM')
+    expect(await first.ended, first.output()).toBe(128 + 15)
+    await until('the second one to run', async () => second.output().includes('second'))
+    second.child.kill('SIGINT')
+    expect(await second.ended, second.output()).toBe(128 + 2)
+    expect(await new LeaderElection(client, PATH).contenders()).toEqual([])
+  })
+
+  test('zk elect leaves the leadership to others if its command cannot be run', async () => {
+    const chroot = await newChroot(ensemble)
+    const run = zk('elect', ensemble.nodes, chroot, '--', '/no/such/command')
+    expect(await run.ended).toBe(127)
   })
 })

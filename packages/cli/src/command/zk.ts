@@ -1,6 +1,7 @@
 // Finds the command, runs it, and gives every error its exit code and one line of text.
 import { ConnectError, isTransient, KeeperError, ZkError } from '@zk/client'
 import { nearestOf } from '@zk/client/internal'
+import { ELECT } from '../lock/elect.ts'
 import { guard } from '../lock/guardian.ts'
 import { LOCK } from '../lock/lock.ts'
 import type { Command } from './command.ts'
@@ -9,7 +10,7 @@ import { EXIT } from './exit.ts'
 import { readArguments, UsageError } from './options.ts'
 import { say } from './say.ts'
 
-const COMMANDS: readonly Command[] = [LOCK]
+const COMMANDS: readonly Command[] = [LOCK, ELECT]
 
 /** Resolves with the exit code. */
 export async function zk(args: readonly string[]): Promise<number> {

@@ -1,5 +1,6 @@
 // What zk does with signals: while it waits they make it leave, and once the command runs they are passed to it.
 import { say } from '../command/say.ts'
+import { exitCodeOf } from '../command/exit.ts'
 import type { GuardedCommand } from './guarded-command.ts'
 
 const ENDING = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const
@@ -8,7 +9,7 @@ const OTHERS = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGTSTP', 'SIGCONT'] as const
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 
 export class Signals {
-  /** The signal that has told zk to end before the command ran. */
+  /** The first signal that has told zk, or its command, to end. */
   ending: NodeJS.Signals | undefined
   readonly #leaving = new AbortController()
   readonly #handlers = new Map<NodeJS.Signals, () => void>()
@@ -25,7 +26,8 @@ export class Signals {
     return this.#leaving.signal
   }
 
-  passTo(command: GuardedCommand, isForeground: boolean): void {
+  /** Passes signals to the command from now on; undefined when it has ended. */
+  passTo(command: GuardedCommand | undefined, isForeground: boolean): void {
     this.#command = command
     this.#isForeground = isForeground
     // It came while the command was started.
@@ -37,9 +39,9 @@ export class Signals {
   }
 
   #end(name: NodeJS.Signals): void {
-    if (this.#command !== undefined) return this.#pass(name)
-    this.ending = name
-    this.#leaving.abort()
+    this.ending ??= name
+    if (this.#command === undefined) this.#leaving.abort()
+    else this.#pass(name)
   }
 
   #pass(name: NodeJS.Signals): void {
@@ -56,4 +58,9 @@ export class Signals {
     this.#handlers.set(name, handler)
     process.on(name, handler)
   }
+}
+
+/** The exit code of a zk that a signal has ended. */
+export function codeOfSignal({ ending }: Signals): number {
+  return exitCodeOf(ending ?? 'SIGTERM')
 }
