@@ -8,9 +8,9 @@ import {
   type WatchedEvent,
   type ZooKeeper,
 } from '@zk/client'
-import { checkACL, expecting, throwIfAborted } from '@zk/client/internal'
+import { expecting, throwIfAborted } from '@zk/client/internal'
 import { didNotOpen } from './did-not-open.ts'
-import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { inOneSegment, retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
@@ -22,8 +22,8 @@ import { unwatch } from '../kernel/promises.ts'
 /** The options of `Barrier`. */
 export interface BarrierOptions {
   /**
-   * The rights to the node of the barrier. DELETE, which opens it, is a right on the node above, which is created open to everyone.
-   * To keep others out, first call `zk.ensurePath` for the node above, with the same `acl`.
+   * The ACL of the node of the barrier, and of the nodes above it that are missing. DELETE, which opens it, and CREATE, which closes it,
+   * are rights on the node above. If that node exists, it keeps its ACL.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
@@ -48,7 +48,7 @@ export class Barrier {
   constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
     checkPlace(zk, path, 'a barrier needs a node of its own')
     checkNames('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
-    if (options.acl !== undefined) checkACL(options.acl)
+    checkOwnACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#acl = options.acl

@@ -1,6 +1,6 @@
 import type { ACL, CallOptions, WaitOptions, ZooKeeper } from '@zk/client'
-import { checkACL, throwIfAborted } from '@zk/client/internal'
-import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
+import { throwIfAborted } from '@zk/client/internal'
+import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import { Change } from './change.ts'
 import { CounterWriter } from './counter-writer.ts'
 import { checkBigint, checked, toValue } from './value.ts'
@@ -10,8 +10,8 @@ import { withLimit } from '../kernel/limit.ts'
 /** The options of `Counter`. */
 export interface CounterOptions {
   /**
-   * The rights to the counter's node, if it is created, and to the nodes of writers below it. A writer needs READ, WRITE, CREATE
-   * and DELETE on the counter's node, a reader READ. To delete the counter takes DELETE on the node above.
+   * The ACL of the counter's node and of the nodes above it, if they are missing, and of the nodes of writers below it. A writer
+   * needs READ, WRITE, CREATE and DELETE on the counter's node, a reader READ. To delete the counter takes DELETE on the node above.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
@@ -38,7 +38,7 @@ export class Counter {
   constructor(zk: ZooKeeper, path: string, options: CounterOptions = {}) {
     checkPlace(zk, path, 'a counter needs a node of its own')
     checkNames('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
-    if (options.acl !== undefined) checkACL(options.acl)
+    checkOwnACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#writer = new CounterWriter(zk, path, options.acl)

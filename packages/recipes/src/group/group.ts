@@ -9,9 +9,8 @@ import { WatchedMembers } from './watched-members.ts'
 /** The nodes of the members. */
 export interface GroupOptions {
   /**
-   * The rights to the members' nodes. A member must be able to read its own node. Clients without the right to read it see the
-   * member without data. `acl` covers only these nodes: DELETE and CREATE are rights on the path, which is created open to everyone.
-   * To keep others out, first call `zk.ensurePath(path, { acl })`.
+   * The ACL of the members' nodes, and of the path with the nodes above it if they are missing. It must grant READ, CREATE and DELETE
+   * to all members. Nodes that exist keep their ACL. Clients without the right to read a member's node see the member without data.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
