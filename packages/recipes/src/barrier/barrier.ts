@@ -10,6 +10,7 @@ import {
 } from '@zk/client'
 import { expecting, throwIfAborted } from '@zk/client/internal'
 import { didNotOpen } from './did-not-open.ts'
+import type { ACLOptions } from '../kernel/acl-options.ts'
 import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
@@ -18,16 +19,6 @@ import { inEachSession } from '../kernel/sessions.ts'
 import { eventIfSent, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
 import { type Limit, within, withLimitForOthers } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
-
-/** The options of `Barrier`. */
-export interface BarrierOptions {
-  /**
-   * The ACL of the node of the barrier, and of the nodes above it that are missing. DELETE, which opens it, and CREATE, which closes it,
-   * are rights on the node above. If that node exists, it keeps its ACL.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 const barrierOptions = ['acl']
 const waitOptions = ['timeout', 'signal']
@@ -45,7 +36,7 @@ export class Barrier {
   readonly #zk: ZooKeeper
   readonly #acl: readonly ACL[] | undefined
 
-  constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: ACLOptions = {}) {
     checkPlace(zk, path, 'a barrier needs a node of its own')
     checkNames('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
     checkOwnACL(options.acl)

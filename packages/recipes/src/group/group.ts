@@ -3,18 +3,9 @@ import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './checks.ts'
 import { listMembers, type Member } from './member.ts'
 import { Membership } from './membership.ts'
+import type { ACLOptions } from '../kernel/acl-options.ts'
 import { FreshValues, watchValues } from '../kernel/watch-values.ts'
 import { WatchedMembers } from './watched-members.ts'
-
-/** The nodes of the members. */
-export interface GroupOptions {
-  /**
-   * The ACL of the members' nodes, and of the path with the nodes above it if they are missing. It must grant READ, CREATE and DELETE
-   * to all members. Nodes that exist keep their ACL. Clients without the right to read a member's node see the member without data.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 /** The member, and how long joining may take. */
 export interface JoinOptions {
@@ -49,7 +40,7 @@ export class Group {
   readonly #zk: ZooKeeper
   readonly #acl: readonly ACL[] | undefined
 
-  constructor(zk: ZooKeeper, path: string, options: GroupOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: ACLOptions = {}) {
     checkGroup('new Group', zk, path, options)
     this.path = path
     this.#zk = zk
