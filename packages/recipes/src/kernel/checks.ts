@@ -28,7 +28,7 @@ export function checkOwnACL(acl: readonly ACL[] | undefined): void {
   )
 }
 
-const needed = ['READ', 'CREATE', 'DELETE'] as const
+const needed = ['CREATE', 'DELETE'] as const
 
 /** Where options belong that programs give to another call. */
 const elsewhere: Readonly<Record<string, string>> = {
