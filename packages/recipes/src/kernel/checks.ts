@@ -21,14 +21,10 @@ export function checkClient(zk: unknown): void {
 export function checkOwnACL(acl: readonly ACL[] | undefined): void {
   if (acl === undefined) return
   const granted = checkACL(acl).reduce((all, { perms }) => all | perms, 0)
-  const missing = needed.filter((right) => (granted & Perms[right]) === 0)
-  if (missing.length === 0) return
-  throw new TypeError(
-    `acl grants nobody ${missing.join(' and ')}: it is the ACL of the path, too, which contenders and members need`,
-  )
+  for (const right of ['CREATE', 'DELETE'] as const) {
+    if ((granted & Perms[right]) === 0) throw new TypeError(`acl grants nobody ${right}, which the path needs`)
+  }
 }
-
-const needed = ['CREATE', 'DELETE'] as const
 
 /** Where options belong that programs give to another call. */
 const elsewhere: Readonly<Record<string, string>> = {

@@ -130,7 +130,7 @@ describe('The acl of a recipe', () => {
     ['DoubleBarrier', (zk: ZooKeeper) => new DoubleBarrier(zk, PATH, { size: 2, acl: READ_ACL_UNSAFE })],
   ])('of %s must grant CREATE and DELETE to someone', async (_, make) => {
     const zk = await new Scene().client()
-    expect(() => make(zk)).toThrow(/^acl grants nobody CREATE and DELETE/)
+    expect(() => make(zk)).toThrow(/^acl grants nobody CREATE,/)
   })
 
   test('allows the next session to delete the nodes of a session that only its client has given up', async () => {
