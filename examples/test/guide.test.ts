@@ -31,7 +31,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault, untilAnswered, whyNot } from '../src/guide/errors.ts'
-import { connectWithRetry, followChildren, latch } from '../src/guide/migrating.ts'
+import { connectWithRetry, followChildren, latch, onExpired } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, reportUntil, type Store } from '../src/guide/production.ts'
 import {
@@ -45,6 +45,7 @@ import {
   writeInParts,
 } from '../src/guide/recipes.ts'
 import { connectWithLog } from '../src/guide/logs.ts'
+import { billAlone } from '../src/guide/security.ts'
 import { logStates } from '../src/guide/states.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -380,6 +381,25 @@ describe('The guide', () => {
     }
     await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LostError)
     expect(billed).toEqual(['ann', 'bob'])
+  })
+
+  test('calls the listener with SessionExpired when the session has expired', async () => {
+    const expired = vi.fn()
+    onExpired(zk, expired)
+    ensemble.sessions.expire(zk.session.id)
+    await expect.poll(() => expired.mock.calls).toMatchObject([[{ code: 'SessionExpired' }]])
+  })
+
+  test('bills under a lock that a stranger can neither see nor break', async () => {
+    const bill = async () => {
+      for (const path of ['/locks', '/locks/billing']) {
+        await expect(zk.getChildren(path)).rejects.toMatchObject({ code: 'NoAuth' })
+        await expect(zk.create(`${path}/x`)).rejects.toMatchObject({ code: 'NoAuth' })
+      }
+      await expect(new Lock(zk, '/locks/billing').acquire()).rejects.toMatchObject({ code: 'NoAuth' })
+    }
+    await billAlone(ensemble.connectString, 'secret', bill)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('ends the report when the program stops, and releases its lock', async () => {

@@ -1,5 +1,4 @@
 // Code of docs/guide/migrating.md.
-import { once } from 'node:events'
 import {
   connect,
   ConnectError,
@@ -11,7 +10,7 @@ import {
   type ZooKeeper,
 } from '@zk/recipes'
 
-export { connectWithRetry, followChildren, latch }
+export { connectWithRetry, followChildren, latch, onExpired }
 
 interface LeaderLatchListener {
   isLeader(held: Held): void
@@ -49,13 +48,20 @@ async function followChildren(zk: ZooKeeper, path: string, use: (children: reado
 }
 // #endregion
 
+// #region expired
+/** Calls `expired` when the present session ends, as `on('expired', …)` does. */
+function onExpired({ session }: ZooKeeper, expired: (error: unknown) => void): void {
+  session.signal.addEventListener('abort', () => expired(session.signal.reason), { once: true })
+}
+// #endregion
+
 // #region latch
 /** Campaigns again after each loss, as a `LeaderLatch` does after a reconnection. Returns when `closing` aborts. */
 async function latch(election: LeaderElection, listener: LeaderLatchListener, closing: AbortSignal): Promise<void> {
   for await (const held of election.terms({ signal: closing })) {
     listener.isLeader(held) // hasLeadership() is now held.isHeld()
     const ended = AbortSignal.any([held.signal, closing])
-    if (!ended.aborted) await once(ended, 'abort')
+    if (!ended.aborted) await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }))
     listener.notLeader()
   }
 }

@@ -1,6 +1,6 @@
 export { connect } from './zookeeper/connect.ts'
 export { ZooKeeper } from './zookeeper/zookeeper.ts'
-export type { AdvancedOptions, AuthInfo, ConnectOptions, MakeHostProvider } from './zookeeper/options.ts'
+export type { AdvancedOptions, AuthInfo, ConnectOptions } from './zookeeper/options.ts'
 export type { CallOptions, EnsureOptions, ParentsOptions, WaitOptions } from './operations/call-options.ts'
 export { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from './base/errors.ts'
 export { ZkError } from './base/zk-error.ts'
@@ -20,6 +20,7 @@ export {
   OPEN_ACL_UNSAFE,
   READ_ACL_UNSAFE,
 } from './operations/create.ts'
+export type { NodeACL } from './operations/acl.ts'
 export type { NodeData } from './operations/data.ts'
 export type { Children } from './operations/children.ts'
 export type { Stat } from './operations/stat.ts'
@@ -34,7 +35,7 @@ export { walk, type WalkedNode, type WalkOptions } from './helpers/walk.ts'
 // Watches.
 export type { WatchIterator } from './base/watch-iterator.ts'
 export type { NodeEvent, Watched, WatchedEvent } from './zookeeper/call-watcher.ts'
-export type { PersistentWatchEvent, WatchOptions } from './zookeeper/node-events.ts'
+export type { Gap, PersistentWatchEvent, WatchOptions } from './zookeeper/node-events.ts'
 
 // Sessions.
 export type { Connection, Session } from './operations/session.ts'
@@ -47,7 +48,7 @@ export {
 
 // Security.
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
-export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
+export type { SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
 export type { TlsOptions, TlsSource } from './runtime/tls.ts'
 
 // The world outside.

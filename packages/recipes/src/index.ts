@@ -11,12 +11,14 @@ export type { LockOptions } from './held/lock-options.ts'
 export type { HeldWhile, HoldOptions } from './lease/hold-options.ts'
 export type { QueuePlace } from './queue/wait.ts'
 export type { ContenderInfo } from './queue/queue.ts'
+export type { ACLOptions } from './kernel/acl-options.ts'
 
 // Recipes that hold something.
 export { type ExclusiveLockOptions, Lock } from './lock/lock.ts'
 export { SharedLock } from './shared-lock/shared-lock.ts'
 export type { WriteHeld } from './shared-lock/write-held.ts'
 export { Semaphore, type SemaphoreOptions } from './semaphore/semaphore.ts'
+export type { HolderInfo } from './semaphore/leases.ts'
 export type { SemaphoreHeld } from './semaphore/semaphore-held.ts'
 export { MultiLock } from './multi-lock/multi-lock.ts'
 export type { MultiHeld } from './multi-lock/multi-held.ts'
@@ -64,8 +66,6 @@ export {
   KeeperError,
   op,
   sleep,
-  type WaitOptions,
-  type WatchIterator,
   ZkError,
   ZooKeeper,
 } from '@zk/client'

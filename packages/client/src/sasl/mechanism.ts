@@ -8,16 +8,11 @@
 export interface SaslMechanism {
   /** The registered name, such as `DIGEST-MD5`, for messages. It is not sent to servers. */
   readonly name: string
-  /** Begins an exchange. Called on every new connection after its handshake, before any request is sent. */
-  start(context: SaslContext): SaslExchange | Promise<SaslExchange>
-}
-
-/** What a mechanism needs to know of the connection. */
-export interface SaslContext {
-  /** `host:port` */
-  readonly server: string
-  /** Text that cannot be guessed and has never been used before. */
-  readonly nonce: () => string
+  /**
+   * Begins an exchange. Called on every new connection after its handshake, before any request is sent. `server` is `host:port`, and
+   * `nonce` makes text that cannot be guessed and has never been used before.
+   */
+  start(context: { readonly server: string; readonly nonce: () => string }): SaslExchange | Promise<SaslExchange>
 }
 
 /** One exchange on one connection. Tokens are bytes that only the mechanism and the server understand. */

@@ -75,10 +75,11 @@ export interface AdvancedOptions {
    */
   localExpiry?: number | undefined
   /**
-   * Makes the provider that chooses the next server. Called once, with the servers of the connect string.
+   * Makes the provider that chooses the next server. Called once, with the servers of the connect string. `random` is the runtime's: if a
+   * provider uses no other random numbers, a seed determines its choices.
    * @default all servers in turn, in a random order
    */
-  hostProvider?: MakeHostProvider | undefined
+  hostProvider?: ((servers: readonly ServerAddress[], random: () => number) => HostProvider) | undefined
   /**
    * The longest request, in bytes. If a request is longer than its jute.maxbuffer, a server closes the connection.
    * @default 1_048_575
@@ -122,12 +123,6 @@ type Given = { readonly [Name in keyof AllOptions]?: Exclude<AllOptions[Name], u
 /** All options in one object, with their defaults. */
 export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
   Readonly<Pick<AllOptions, WithoutDefault>>
-
-/**
- * Makes the provider that chooses among the servers of the connect string. `random` is the runtime's: if a provider uses no
- * other random numbers, a seed determines its choices.
- */
-export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
 
 const defaults = {
   /**

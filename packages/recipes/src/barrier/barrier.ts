@@ -8,9 +8,10 @@ import {
   type WatchedEvent,
   type ZooKeeper,
 } from '@zk/client'
-import { checkACL, expecting, throwIfAborted } from '@zk/client/internal'
+import { expecting, throwIfAborted } from '@zk/client/internal'
 import { didNotOpen } from './did-not-open.ts'
-import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
+import type { ACLOptions } from '../kernel/acl-options.ts'
+import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { inOneSegment, retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
@@ -18,16 +19,6 @@ import { inEachSession } from '../kernel/sessions.ts'
 import { eventIfSent, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
 import { type Limit, within, withLimitForOthers } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
-
-/** The options of `Barrier`. */
-export interface BarrierOptions {
-  /**
-   * The rights to the node of the barrier. DELETE, which opens it, is a right on the node above, which is created open to everyone.
-   * To keep others out, first call `zk.ensurePath` for the node above, with the same `acl`.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 const barrierOptions = ['acl']
 const waitOptions = ['timeout', 'signal']
@@ -45,10 +36,10 @@ export class Barrier {
   readonly #zk: ZooKeeper
   readonly #acl: readonly ACL[] | undefined
 
-  constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: ACLOptions = {}) {
     checkPlace(zk, path, 'a barrier needs a node of its own')
     checkNames('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
-    if (options.acl !== undefined) checkACL(options.acl)
+    checkOwnACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#acl = options.acl

@@ -1,21 +1,12 @@
-import type { ACL, CallOptions, WaitOptions, ZooKeeper } from '@zk/client'
-import { checkACL, throwIfAborted } from '@zk/client/internal'
-import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
+import type { CallOptions, WaitOptions, ZooKeeper } from '@zk/client'
+import { throwIfAborted } from '@zk/client/internal'
+import type { ACLOptions } from '../kernel/acl-options.ts'
+import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import { Change } from './change.ts'
 import { CounterWriter } from './counter-writer.ts'
 import { checkBigint, checked, toValue } from './value.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { withLimit } from '../kernel/limit.ts'
-
-/** The options of `Counter`. */
-export interface CounterOptions {
-  /**
-   * The rights to the counter's node, if it is created, and to the nodes of writers below it. A writer needs READ, WRITE, CREATE
-   * and DELETE on the counter's node, a reader READ. To delete the counter takes DELETE on the node above.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 const counterOptions = ['acl']
 const changeOptions = ['timeout', 'signal']
@@ -35,10 +26,10 @@ export class Counter {
   readonly #zk: ZooKeeper
   readonly #writer: CounterWriter
 
-  constructor(zk: ZooKeeper, path: string, options: CounterOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: ACLOptions = {}) {
     checkPlace(zk, path, 'a counter needs a node of its own')
     checkNames('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
-    if (options.acl !== undefined) checkACL(options.acl)
+    checkOwnACL(options.acl)
     this.path = path
     this.#zk = zk
     this.#writer = new CounterWriter(zk, path, options.acl)

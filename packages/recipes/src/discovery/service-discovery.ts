@@ -31,8 +31,8 @@ export interface UnreadableInstance {
 /** The nodes of the instances, and what happens to nodes that cannot be read. */
 export interface ServiceDiscoveryOptions {
   /**
-   * The rights to the instances' nodes. DELETE and CREATE are rights on the node of the service above, which is created open to everyone.
-   * To keep others out, first call `zk.ensurePath` for it, with the same `acl`.
+   * The ACL of the instances' nodes, and of the nodes above them that are missing. It must grant READ, CREATE and DELETE to all
+   * programs that register. Nodes that exist keep their ACL.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

@@ -1,10 +1,10 @@
 import type { ACL, Session, WaitOptions, ZooKeeper } from '@zk/client'
-import { checkACL, onAbort, throwIfAborted } from '@zk/client/internal'
+import { onAbort, throwIfAborted } from '@zk/client/internal'
 import { didNotOpen } from '../barrier/did-not-open.ts'
 import { BarrierMember } from './barrier-member.ts'
 import { Entering, type EnteringOptions } from './entering.ts'
 import { Leaving } from './leaving.ts'
-import { checkData, checkNames, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
+import { checkData, checkNames, checkOwnACL, checkPlace, checkWait, copyOf } from '../kernel/checks.ts'
 import { type Limit, withLimitForOthers } from '../kernel/limit.ts'
 import { inEachSession } from '../kernel/sessions.ts'
 
@@ -15,9 +15,8 @@ export interface DoubleBarrierOptions {
   /** The beginning of the names of this program's nodes, for people. A uuid follows. @default none */
   name?: string | undefined
   /**
-   * The rights to the members' nodes, and to `ready`. All members must be able to read these nodes, and to write and delete `ready`.
-   * `acl` covers only these nodes: DELETE and CREATE are rights on the path, which is created open to everyone. To keep others out, first
-   * call `zk.ensurePath(path, { acl })`.
+   * The ACL of the members' nodes, of `ready`, and of the path with the nodes above it if they are missing. It must grant READ, WRITE,
+   * CREATE and DELETE to all members. Nodes that exist keep their ACL.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined
@@ -73,7 +72,7 @@ export class DoubleBarrier {
     if (name !== undefined && (typeof name !== 'string' || name.includes('/'))) {
       throw new TypeError('name must be a string without a slash')
     }
-    if (acl !== undefined) checkACL(acl)
+    checkOwnACL(acl)
     this.path = path
     this.size = size
     this.#zk = zk

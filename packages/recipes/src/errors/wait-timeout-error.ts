@@ -15,18 +15,8 @@ export interface Blocker {
   readonly isOwn: boolean
 }
 
-/** The node that has a member's name. In JSON `sessionId` is text, `0x…`. */
-export interface NameOwner {
-  /** The session that the node belongs to; 0 for a node without a session, which stays until a client deletes it. */
-  readonly sessionId: bigint
-  /**
-   * When the node was created, by the leader's clock, in ms since the epoch. It is 0, and so is `sessionId`, if this client may
-   * not read the node, because then the server does not say.
-   */
-  readonly since: number
-  /** Whether it is a membership of this same client. */
-  readonly isOwn: boolean
-}
+/** @internal The node that has a member's name: see `WaitTimeoutError.owner`. */
+export type NameOwner = Pick<Blocker, 'sessionId' | 'since' | 'isOwn'>
 
 /** What the caller waited for. */
 export type WaitTimeoutErrorCode =
@@ -49,7 +39,7 @@ export type WaitTimeoutErrorCode =
  */
 export type WaitTimeoutErrorWith<Code extends WaitTimeoutErrorCode> = {
   [Each in Code]: WaitTimeoutError & { readonly code: Each } & (Each extends 'NameTaken'
-      ? { readonly owner: NameOwner }
+      ? { readonly owner: Pick<Blocker, 'sessionId' | 'since' | 'isOwn'> }
       : Each extends 'LockHeld' | 'SlowAnswers'
         ? { readonly ahead: readonly string[] }
         : { readonly present: readonly string[] })
@@ -79,8 +69,11 @@ export class WaitTimeoutError extends ZkError {
   declare readonly blocker: Blocker | undefined
   /** The paths of the nodes that existed when last seen: the barrier, or the members that have entered, or not yet left. */
   declare readonly present: readonly string[] | undefined
-  /** The member that has the name. */
-  declare readonly owner: NameOwner | undefined
+  /**
+   * The member that has the name. `sessionId` is 0 for a node without a session, which stays until a client deletes it. If this client
+   * may not read the node, `sessionId` and `since` are 0, because the server does not show them.
+   */
+  declare readonly owner: Pick<Blocker, 'sessionId' | 'since' | 'isOwn'> | undefined
 
   /** The other fields are those of the code. */
   constructor(

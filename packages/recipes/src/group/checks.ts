@@ -1,7 +1,6 @@
 // Checks of the arguments of groups, before anything is sent.
 import { type ACL, validatePath, type WaitOptions } from '@zk/client'
-import { checkACL } from '@zk/client/internal'
-import { checkData, checkLimits, checkNames, checkPlace } from '../kernel/checks.ts'
+import { checkData, checkLimits, checkNames, checkOwnACL, checkPlace } from '../kernel/checks.ts'
 
 const limits = ['timeout', 'signal'] as const
 const calls = {
@@ -32,7 +31,7 @@ export function checkGroup(
 ): void {
   checkPlace(zk, path, 'members need a parent node of their own')
   checkNames(name, options, calls[name], '{ acl: CREATOR_ALL_ACL }')
-  if (options.acl !== undefined) checkACL(options.acl)
+  checkOwnACL(options.acl)
 }
 
 /** The data of an update, which has no default. */

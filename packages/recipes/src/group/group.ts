@@ -3,19 +3,9 @@ import { throwIfAborted } from '@zk/client/internal'
 import { checkCall, checkGroup, checkName } from './checks.ts'
 import { listMembers, type Member } from './member.ts'
 import { Membership } from './membership.ts'
+import type { ACLOptions } from '../kernel/acl-options.ts'
 import { FreshValues, watchValues } from '../kernel/watch-values.ts'
 import { WatchedMembers } from './watched-members.ts'
-
-/** The nodes of the members. */
-export interface GroupOptions {
-  /**
-   * The rights to the members' nodes. A member must be able to read its own node. Clients without the right to read it see the
-   * member without data. `acl` covers only these nodes: DELETE and CREATE are rights on the path, which is created open to everyone.
-   * To keep others out, first call `zk.ensurePath(path, { acl })`.
-   * @default OPEN_ACL_UNSAFE
-   */
-  acl?: readonly ACL[] | undefined
-}
 
 /** The member, and how long joining may take. */
 export interface JoinOptions {
@@ -50,7 +40,7 @@ export class Group {
   readonly #zk: ZooKeeper
   readonly #acl: readonly ACL[] | undefined
 
-  constructor(zk: ZooKeeper, path: string, options: GroupOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, options: ACLOptions = {}) {
     checkGroup('new Group', zk, path, options)
     this.path = path
     this.#zk = zk

@@ -109,7 +109,7 @@ export class MemberKeeper {
           if (made.failure !== undefined) await this.#afterFailure(made.failure.error, update, making)
           making =
             KeeperError.is(made.failure?.error, 'NoNode') && !over.aborted
-              ? makeFolder(folder, this.session)
+              ? makeFolder(folder, acl, this.session)
               : undefined
       }
     }
@@ -184,10 +184,10 @@ export class MemberKeeper {
 }
 
 /**
- * Creates the folder ahead of the next create, in one segment. Servers delete empty containers, so it may be missing again at
+ * Creates the folder with the ACL of the member, ahead of the next create, in one segment. Servers delete empty containers, so it may be missing again at
  * once: then the next create fails with `NoNode`, too.
  */
-function makeFolder({ zk, path }: MembersFolder, session: Session): Promise<void> {
-  const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
+function makeFolder({ zk, path }: MembersFolder, acl: readonly ACL[] | undefined, session: Session): Promise<void> {
+  const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, { ...options, acl }))
   return awaitedLater(ifMissing(making, pinnedTo(session), undefined))
 }

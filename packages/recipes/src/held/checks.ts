@@ -1,7 +1,7 @@
 // Checks the arguments of callers of the recipes that hold something.
 import type { ACL, CallOptions } from '@zk/client'
-import { checkACL, checkBoolean, checkTime } from '@zk/client/internal'
-import { checkNames, checkPlace, checkWait } from '../kernel/checks.ts'
+import { checkBoolean, checkTime } from '@zk/client/internal'
+import { checkNames, checkOwnACL, checkPlace, checkWait } from '../kernel/checks.ts'
 import type { HeldWhile, HoldOptions } from '../lease/hold-options.ts'
 import type { RunOptions } from './acquirable.ts'
 
@@ -26,7 +26,7 @@ export function checkRecipe(
   checkPlace(zk, path, 'contenders need a parent node of their own')
   checkNames(`new ${name}`, options, known, "{ heldWhile: 'confirmed' }")
   if (options.label !== undefined && typeof options.label !== 'string') throw new TypeError('label must be a string')
-  if (options.acl !== undefined) checkACL(options.acl)
+  checkOwnACL(options.acl)
   checkHoldOptions(options)
   checkBoolean('reentrant', options.reentrant)
 }

@@ -7,8 +7,8 @@ export interface LockOptions extends HoldOptions {
   /** Shows other clients which program holds or waits: a host and a port, for instance. It is stored in the contender's node. @default '' */
   label?: string | undefined
   /**
-   * The rights to the contenders' nodes. Other contenders must be able to read them. `acl` covers only these nodes. To delete one takes
-   * DELETE on the path, which is created open to everyone. To keep others out, first call `zk.ensurePath(path, { acl })`.
+   * The ACL of all nodes that the recipe creates: its contenders' nodes, and the path with the nodes above it if they are missing. It
+   * must grant READ, CREATE and DELETE to all contenders. Nodes that exist keep their ACL.
    * @default OPEN_ACL_UNSAFE
    */
   acl?: readonly ACL[] | undefined

@@ -1,6 +1,6 @@
 // Checks the arguments of callers, before anything is sent.
-import { validatePath, type WaitOptions, type ZooKeeper } from '@zk/client'
-import { checkKeys, checkSignal, checkTime, isBytes } from '@zk/client/internal'
+import { type ACL, Perms, validatePath, type WaitOptions, type ZooKeeper } from '@zk/client'
+import { checkACL, checkKeys, checkSignal, checkTime, isBytes } from '@zk/client/internal'
 
 /** The client and the path of a recipe. `because` says why the path must not be the root. */
 export function checkPlace(zk: unknown, path: string, because: string): void {
@@ -12,6 +12,18 @@ export function checkPlace(zk: unknown, path: string, because: string): void {
 export function checkClient(zk: unknown): void {
   if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
   throw new TypeError('the first argument must be a client, the result of connect()')
+}
+
+/**
+ * The ACL of the nodes that a recipe creates. They have children, so it must grant someone what is needed below them. Otherwise the
+ * recipe's own next create would be refused, and nobody could delete the path.
+ */
+export function checkOwnACL(acl: readonly ACL[] | undefined): void {
+  if (acl === undefined) return
+  const granted = checkACL(acl).reduce((all, { perms }) => all | perms, 0)
+  for (const right of ['CREATE', 'DELETE'] as const) {
+    if ((granted & Perms[right]) === 0) throw new TypeError(`acl grants nobody ${right}, which the path needs`)
+  }
 }
 
 /** Where options belong that programs give to another call. */

@@ -31,16 +31,13 @@ export interface HoldOptions {
  * error is an uncaught exception.
  */
 export interface HoldListeners {
-  /** Called when the connection is lost. The hold continues until its lease ends. Called again only after `onResumed`. */
-  onSuspended?: ((suspension: Suspension) => void) | undefined
+  /**
+   * Called when the connection is lost. The hold continues until its lease ends: `leaseRemaining` is how many ms are left, `Infinity` with
+   * `sessionAlive`. Called again only after `onResumed`.
+   */
+  onSuspended?: ((suspension: { readonly leaseRemaining: number }) => void) | undefined
   /** Called when a suspended hold is confirmed again. */
   onResumed?: (() => void) | undefined
-}
-
-/** The argument of `onSuspended`. */
-export interface Suspension {
-  /** How many ms of the lease are left. `Infinity` with `sessionAlive`. */
-  readonly leaseRemaining: number
 }
 
 export interface HoldTerms extends HoldOptions, HoldListeners {}

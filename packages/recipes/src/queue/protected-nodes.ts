@@ -131,12 +131,12 @@ export class ProtectedNodes {
   }
 
   /**
-   * Creates the folders, ahead of the next create in the same segment. Servers delete empty containers, so one of them may be
+   * Creates the folders with the ACL of the nodes, ahead of the next create in the same segment. Servers delete empty containers, so one of them may be
    * missing again at once: then the next create fails with `NoNode`, too.
    */
   #makeFolders(): Promise<void> {
     this.#makingFolders ??= new AbortController()
-    const options = { ...this.#pinned, signal: this.#makingFolders.signal }
+    const options = { ...this.#pinned, acl: this.#acl, signal: this.#makingFolders.signal }
     const making = this.#plans.map(({ queue }) => ifMissing((asking) => queue.make(asking), options, undefined))
     return awaitedLater(Promise.all(making).then(() => {}))
   }

@@ -1,5 +1,5 @@
 // The contenders of one path, in order.
-import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
+import type { CallOptions, EnsureOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex, pause } from '@zk/client/internal'
 import { report } from './diagnostics.ts'
 import { callEach } from '../kernel/call-each.ts'
@@ -74,8 +74,8 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
-  /** Creates the path, and what is missing above it: servers delete empty containers. */
-  async make(options: CallOptions): Promise<void> {
+  /** Creates the path, and what is missing above it, with this ACL: servers delete empty containers. */
+  async make(options: EnsureOptions): Promise<void> {
     await retry(this.zk, () => this.zk.ensureContainer(this.path, options), options.signal)
   }
 

@@ -4,7 +4,7 @@
 // A node of ours is named `_c_<uuid>-lease-<permit>`, with the uuid of its contender. So a list shows which permits are taken,
 // and the nodes of a transaction whose answer was lost can be found by name. Curator's nodes end in ten digits, the counter of
 // the parent; numbers of permits are shorter.
-import { type CallOptions, op, type Session, type ZooKeeper } from '@zk/client'
+import { type CallOptions, type EnsureOptions, op, type Session, type ZooKeeper } from '@zk/client'
 import { callEach } from '../kernel/call-each.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
@@ -41,9 +41,10 @@ export class Leases implements Folder {
    * Creates the folder, and a brief node in it: servers delete only containers that had a child, and this contender may be given
    * up before it takes a permit. Rejects with `NodeExists` if the folder exists.
    */
-  async make(options: CallOptions): Promise<void> {
+  async make({ acl, ...options }: EnsureOptions): Promise<void> {
     const brief = this.pathOf('brief')
-    await this.zk.multi([op.create(this.path, '', { mode: 'CONTAINER' }), op.create(brief), op.delete(brief)], options)
+    const ops = [op.create(this.path, '', { mode: 'CONTAINER', acl }), op.create(brief), op.delete(brief)] as const
+    await this.zk.multi(ops, options)
   }
 
   /** The name of the node with this permit: its `sequence`. */

@@ -239,7 +239,7 @@ export class PermitContender implements Competitor {
     } else if (error.code === 'NoNode' && error.index! > 1) {
       // Servers delete the folder when it is empty, and also the one above it.
       const making = (options: CallOptions) =>
-        retry(this.#zk, () => this.#zk.ensureContainer(this.#leases.path, options))
+        retry(this.#zk, () => this.#zk.ensureContainer(this.#leases.path, { ...options, acl: this.#options.acl }))
       await ifMissing(making, this.#pinned, undefined)
     }
     return undefined

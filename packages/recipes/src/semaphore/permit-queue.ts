@@ -1,5 +1,5 @@
 // The queue of a semaphore: below `locks`, in Curator's mutex.
-import { type CallOptions, KeeperError, type Session } from '@zk/client'
+import { type EnsureOptions, KeeperError, type Session } from '@zk/client'
 import { failuresOf, throwIfAborted } from '@zk/client/internal'
 import { parentOf } from '../kernel/paths.ts'
 import { Queue } from '../queue/queue.ts'
@@ -21,7 +21,7 @@ export class PermitQueue extends Queue {
    * Creates the node above, which stores the number, and `locks` and `leases` below it, in one segment. If that fails, they are
    * created one by one. The node above is never a container, because servers would delete it with the number.
    */
-  override async make(options: CallOptions & { readonly session: Session }): Promise<void> {
+  override async make(options: EnsureOptions & { readonly session: Session }): Promise<void> {
     const { zk, recipePath } = this
     const creations = [
       zk.ensureContainer(parentOf(recipePath), options),

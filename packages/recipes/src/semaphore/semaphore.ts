@@ -81,7 +81,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     this.path = path
     this.#permits = permits
     this.#leases = new Leases(zk, path, kind)
-    this.#stored = new StoredPermits(zk, path, permits)
+    this.#stored = new StoredPermits(zk, path, permits, others.acl)
     this.#queue = new PermitQueue(role, this.#leases, this.#stored)
     this.#options = { data: label, ...others }
   }

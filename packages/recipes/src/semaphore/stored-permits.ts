@@ -1,8 +1,17 @@
 // The number of permits, stored in the semaphore's node in the format of Curator's SharedCount: four bytes, most significant first. The node
 // stays when no program holds or waits: it is a setting, and `resize` must last.
-import { type CallOptions, KeeperError, type NodeData, type Session, type ZooKeeper } from '@zk/client'
+import {
+  type ACL,
+  type CallOptions,
+  type EnsureOptions,
+  KeeperError,
+  type NodeData,
+  type Session,
+  type ZooKeeper,
+} from '@zk/client'
 import { permitsDiffer } from './permits-differ.ts'
 import { afterCommit } from '../kernel/committed.ts'
+import { parentsWith } from '../kernel/create-with-parents.ts'
 import { ifMissing } from '../kernel/if-missing.ts'
 import { retry, throwUnlessTransient } from '../kernel/retry.ts'
 import { SessionOptions } from '../kernel/session-options.ts'
@@ -28,13 +37,15 @@ export class StoredPermits {
   readonly #zk: ZooKeeper
   /** The number that this program expects; undefined if it follows whatever is stored. */
   readonly #expected: number | undefined
+  readonly #acl: readonly ACL[] | undefined
   /** Whether the stored number was once equal to `#expected`. From then on this object follows the stored number. */
   #isAgreed = false
 
-  constructor(zk: ZooKeeper, path: string, expected: number | undefined) {
+  constructor(zk: ZooKeeper, path: string, expected: number | undefined, acl: readonly ACL[] | undefined) {
     this.#zk = zk
     this.path = path
     this.#expected = expected
+    this.#acl = acl
   }
 
   /** Whether the stored number has been compared with the expected one. */
@@ -64,7 +75,7 @@ export class StoredPermits {
   }
 
   /** Creates the node with the expected number, if there is one. Rejects with `NodeExists` if the node exists. */
-  async store(options: CallOptions): Promise<void> {
+  async store(options: EnsureOptions): Promise<void> {
     if (this.#expected !== undefined) await this.#zk.create(this.path, toBytes(this.#expected), options)
   }
 
@@ -148,8 +159,9 @@ export class StoredPermits {
     options: CallOptions,
   ): Promise<'stored' | 'refused' | 'unknown'> {
     const data = toBytes(permits)
+    const acl = this.#acl
     try {
-      if (stored === undefined) await this.#zk.create(this.path, data, { parents: true, ...options })
+      if (stored === undefined) await this.#zk.create(this.path, data, { acl, parents: parentsWith(acl), ...options })
       else await this.#zk.setData(this.path, data, { version: stored.version, ...options })
       return 'stored'
     } catch (error) {

@@ -160,6 +160,8 @@ describe('ServiceDiscovery', () => {
   test('ServiceDiscovery tells of an instance that this client may not read', async () => {
     const { scene, zk, other } = await prepared()
     await scene.done(other.addAuth('digest', 'one:secret'))
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/orders`)
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     await scene.done(new ServiceDiscovery(other, PATH, { acl }).register({ name: 'orders', id: 'secret' }))
     const told: unknown[] = []

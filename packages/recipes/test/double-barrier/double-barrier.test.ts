@@ -546,6 +546,7 @@ describe('DoubleBarrier and what its member did before', () => {
     const scene = new Scene()
     const zk = await scene.client()
     scene.network.latency = () => 1
+    scene.ensemble.nodes.create(PATH)
     const acl = [{ perms: 28, id: { scheme: 'world', id: 'anyone' } }]
     const entering = outcome(new DoubleBarrier(zk, PATH, { size: 2, name: 'own', acl }).enter())
     const own = () => scene.children(PATH).find((name) => name.startsWith('own-'))

@@ -193,6 +193,7 @@ describe('Group.watchMembers', () => {
   test('Group.watchMembers reads a member again that it may not read, whenever it lists the names', async () => {
     const { scene, zk, one, other } = await prepared(SHOWS_STATS)
     await scene.done(one.addAuth('digest', 'one:secret'))
+    scene.ensemble.nodes.create(PATH)
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
     const members = new Group(zk, PATH).watchMembers()
@@ -210,6 +211,7 @@ describe('Group.watchMembers', () => {
   test('Group has a member that a server does not show at all, and Group.join waits for its name (G16)', async () => {
     const { scene, zk, one, other } = await prepared()
     await scene.done(one.addAuth('digest', 'one:secret'))
+    scene.ensemble.nodes.create(PATH)
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const me = await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret', data: '2' }))
     await join(scene, other, 'open', '1')
@@ -267,6 +269,7 @@ describe('Group.watchMembers', () => {
   test('Group.watchMembers sees that a member came again whose data may not be read, though servers send no event of its node', async () => {
     const { scene, zk, one } = await prepared(SHOWS_STATS)
     await scene.done(one.addAuth('digest', 'one:secret'))
+    scene.ensemble.nodes.create(PATH)
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     await scene.done(new Group(one, PATH, { acl }).join({ name: 'secret' }))
     const observer = new Observer(zk)

@@ -92,6 +92,7 @@ describe('Group.join', () => {
   test('Group.join takes a name that becomes free, also where it may not read the node that had it', async () => {
     const { scene, zk, other } = await prepared()
     await scene.done(other.addAuth('digest', 'one:secret'))
+    scene.ensemble.nodes.create(PATH)
     const acl = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
     const before = await scene.done(new Group(other, PATH, { acl }).join({ name: 'host-1' }))
     const joining = outcome(new Group(zk, PATH).join({ name: 'host-1' }))
