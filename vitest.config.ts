@@ -90,7 +90,7 @@ const unit = {
 
 const integration = {
   globalSetup: 'test-integration/setup.ts',
-  setupFiles: 'test-integration/after-each.ts',
+  setupFiles: 'test-integration/whole-ensemble.ts',
   testTimeout: 120_000,
   hookTimeout: 120_000,
 }
@@ -154,6 +154,7 @@ export default defineConfig({
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 3 },
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -65,7 +65,17 @@ function outcomeOf(module) {
   return { ...counts, failed: errors.length, errors }
 }
 
-/** The start of the message: its first lines, which often name what went wrong before the test failed. */
-function lineOf(where, { message }) {
-  return `${where}: ${message.split('\n').slice(0, 3).join(' | ').slice(0, 500)}`
+/** The first lines of the message, which often name what went wrong before the test failed, its difference, and its cause. */
+function lineOf(where, { message, diff, cause }) {
+  const firstOf = (text, count) => text.split('\n').slice(0, count).join(' | ').slice(0, 500)
+  // The lines that were expected and found, without colors.
+  const differences = (diff ?? '')
+    .replace(/\x1b\[\d+m/g, '')
+    .split('\n')
+    .filter((line) => /^[-+] /.test(line))
+  return [
+    `${where}: ${firstOf(message, 3)}`,
+    ...(differences.length > 0 ? [firstOf(differences.join('\n'), 6)] : []),
+    ...(cause?.message === undefined ? [] : [`caused by: ${firstOf(cause.message, 3)}`]),
+  ].join(' | ')
 }

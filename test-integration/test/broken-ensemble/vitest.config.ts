@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     include: ['**/*.fixture.ts'],
     globalSetup: './setup.ts',
-    setupFiles: '../../after-each.ts',
+    setupFiles: '../../whole-ensemble.ts',
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
