@@ -141,6 +141,21 @@ describeEnsemble('zk lock', (ensemble) => {
     await held.release()
   })
 
+  test('zk lock --slot runs its command until it ends with 0, and then no more in this slot', async () => {
+    const chroot = await newChroot(ensemble)
+    const runs: (readonly [string, string, number, boolean])[] = [
+      ['monday', 'echo it runs; exit 3', 3, true],
+      ['monday', 'echo it runs', 0, true],
+      ['monday', 'echo it runs', 0, false],
+      ['tuesday', 'echo it runs', 0, true],
+    ]
+    for (const [slot, script, code, isRun] of runs) {
+      const run = zkLock(ensemble.nodes, chroot, '--slot', slot, '--', 'sh', '-c', script)
+      expect(await run.ended, run.output()).toBe(code)
+      expect(run.output().includes('it runs')).toBe(isRun)
+    }
+  })
+
   test('zk elect starts its command again when it ends, and another host takes over when it is told to end', async () => {
     const chroot = await newChroot(ensemble)
     const client = await newClient(ensemble, { chroot })

@@ -1,11 +1,11 @@
 // `zk elect`: keeps a command running on exactly one host.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ZooKeeper } from '@zk/client'
 import { type Held, LeaderElection } from '@zk/recipes'
 import type { Command } from '../command/command.ts'
 import { connectWith } from '../command/connection.ts'
 import type { Arguments } from '../command/options.ts'
 import { say } from '../command/say.ts'
-import { Connection } from './lease-watch.ts'
 import { readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 
@@ -41,10 +41,8 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
     try {
       const election = new LeaderElection(zk, run.path, { label: run.label })
       for (;;) {
-        const connection = new Connection()
-        const { onSuspended, onResumed } = connection
-        const held = await election.campaign({ signal: signals.leave, onSuspended, onResumed })
-        const code = await lead(held, run, connection, signals)
+        const held = await election.campaign({ signal: signals.leave })
+        const code = await lead(zk, held, run, signals)
         if (code !== undefined) return code
         if (signals.ending !== undefined) return codeOfSignal(signals)
       }
@@ -63,7 +61,7 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
  * Runs the command again and again, until the leadership is lost or a signal ends it. Resolves with an exit code if the command
  * cannot be run on this host: then another one should lead.
  */
-async function lead(held: Held, run: Run, connection: Connection, signals: Signals): Promise<number | undefined> {
+async function lead(zk: ZooKeeper, held: Held, run: Run, signals: Signals): Promise<number | undefined> {
   const over = new AbortController()
   const abort = (): void => over.abort()
   for (const signal of [held.signal, signals.leave]) signal.addEventListener('abort', abort)
@@ -71,7 +69,7 @@ async function lead(held: Held, run: Run, connection: Connection, signals: Signa
     let wait = FIRST_PAUSE
     while (held.isHeld() && signals.ending === undefined) {
       const startedAt = performance.now()
-      const end = await runWhileHeld(held, run, connection, signals)
+      const end = await runWhileHeld(zk, held, run, signals)
       if (end.name === 'lost') return undefined
       if (end.name === 'ended' && CANNOT_RUN.includes(end.code)) {
         await held.release()

@@ -1,10 +1,11 @@
 // Watches the lease of a command that runs.
+import type { ZooKeeper } from '@zk/client'
 import type { Held } from '@zk/recipes'
 import { graceAfter, reserve, verdict } from './ending.ts'
 import type { GuardedCommand } from './guarded-command.ts'
 
-/** How often the guardian hears how far the lease reaches, in ms. */
-const TELL_EVERY = 1_000
+/** How often the lease and the connection are looked at, and the guardian hears how far the lease reaches; in ms. */
+const LOOK_EVERY = 500
 
 export interface Loss {
   /** What to tell the user. */
@@ -20,39 +21,25 @@ export interface EndingOptions {
   readonly endsWhenSuspended: boolean
 }
 
-/** Whether the client has a connection: who acquires a lock is told of it before somebody watches the lease. */
-export class Connection {
-  isLost = false
-  onChange: () => void = () => {}
-  readonly onSuspended = (): void => this.#change(true)
-  readonly onResumed = (): void => this.#change(false)
-
-  #change(isLost: boolean): void {
-    this.isLost = isLost
-    this.onChange()
-  }
-}
-
 export class LeaseWatch {
   /** Resolves when the command must be ended. */
   readonly lost: Promise<Loss>
+  readonly #zk: ZooKeeper
   readonly #held: Held
   readonly #command: GuardedCommand
-  readonly #connection: Connection
   readonly #options: EndingOptions
   /** While there is no connection. */
   #grace: number | undefined
   #settle: (loss: Loss) => void = () => {}
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(held: Held, command: GuardedCommand, connection: Connection, options: EndingOptions) {
+  constructor(zk: ZooKeeper, held: Held, command: GuardedCommand, options: EndingOptions) {
+    this.#zk = zk
     this.#held = held
     this.#command = command
-    this.#connection = connection
     this.#options = options
     this.lost = new Promise((resolve) => (this.#settle = resolve))
     held.signal.addEventListener('abort', this.#look)
-    connection.onChange = this.#look
     this.#look()
   }
 
@@ -65,7 +52,6 @@ export class LeaseWatch {
   stop(): void {
     clearTimeout(this.#timer)
     this.#held.signal.removeEventListener('abort', this.#look)
-    this.#connection.onChange = () => {}
   }
 
   readonly #look = (): void => {
@@ -75,7 +61,7 @@ export class LeaseWatch {
       // Somebody else may hold the lock by now: the node or the session is gone.
       return this.#settle({ why: `the lock is lost: ${(signal.reason as Error).message}`, grace: 0 })
     }
-    const { isLost } = this.#connection
+    const isLost = this.#zk.state.name !== 'connected'
     this.#grace = isLost ? (this.#grace ?? this.#options.grace ?? this.#defaultGrace()) : undefined
     const now = verdict(this.#remaining(), session.timeout, this.#grace)
     if (isLost && this.#options.endsWhenSuspended) {
@@ -86,7 +72,7 @@ export class LeaseWatch {
       return this.#settle({ why: `${why}: ending the command`, grace: now.grace })
     }
     this.#command.extend(this.#remaining())
-    this.#timer = setTimeout(this.#look, Math.min(now.for, TELL_EVERY))
+    this.#timer = setTimeout(this.#look, Math.min(now.for, LOOK_EVERY))
   }
 
   #remaining(): number {

@@ -6,6 +6,7 @@ import {
   type AcquireOptions,
   type Held,
   Lock,
+  once,
   Semaphore,
   SharedLock,
   WaitTimeoutError,
@@ -15,8 +16,7 @@ import { connectWith } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
 import { say } from '../command/say.ts'
-import { Connection } from './lease-watch.ts'
-import { readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
+import { type End, readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 
 export const LOCK: Command = {
@@ -37,6 +37,16 @@ export const LOCK: Command = {
       help: 'the exit code if the lock was not acquired (default: 1)',
     },
     ...RUN_OPTIONS,
+    {
+      name: 'slot',
+      value: 'TEXT',
+      help: 'at most one run that ends with 0 in the period of this name, such as the date',
+    },
+    {
+      name: 'once-per',
+      value: 'TIME',
+      help: 'the same, with periods of this length, such as 1h, by the clock of the ensemble',
+    },
     { name: 'token-file', value: 'FILE', help: 'write the fencing token to a file' },
   ],
   notes: `The command is not given to a shell. In its environment are ZK_LOCK_TOKEN (the fencing token, decimal), ZK_LOCK_PATH,
@@ -48,6 +58,9 @@ If zk itself is killed or stopped, a second process kills the command.
 
 Signals: HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed to the command. With a terminal on standard input the command stays in the
 foreground, and gets what the keyboard sends from the terminal itself. Without one it has a process group of its own.
+
+With --slot or --once-per the command does not run, and zk ends with 0, if a run of the period is recorded. If another host is running it,
+zk ends with 1, or waits as long as -w says.
 
 Exit codes: that of the command (128 + n if signal n ended it), 1 not acquired, 64 wrong usage, 69 no server, 75 lost,
 76 outcome unknown, 77 no permission.
@@ -65,22 +78,19 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
   if (conflict > 255) throw new UsageError(`--conflict-exit-code is at most 255, not ${conflict}`)
   const wait = args.duration('wait')
   if (args.has('nonblock') && wait !== undefined) throw new UsageError('-n and -w exclude each other')
+  const period = periodOf(args)
 
   const signals = new Signals()
   try {
     const zk = await connectWith(args, process.env, signals.leave)
     try {
-      const connection = new Connection()
-      const held = await acquire(makeTaker(zk), args, {
-        signal: signals.leave,
-        onSuspended: connection.onSuspended,
-        onResumed: connection.onResumed,
-        ...(wait === undefined ? {} : { timeout: wait }),
-      })
+      const waiting = { signal: signals.leave, ...(wait === undefined ? {} : { timeout: wait }) }
+      if (period !== undefined) return await runOnce(zk, run, { ...period, ...waiting }, signals, conflict)
+      const held = await acquire(makeTaker(zk), args, waiting)
       if (held === undefined) return conflict
       const tokenFile = args.text('token-file')
       if (tokenFile !== undefined) writeWhole(tokenFile, `${held.fencingToken}\n`)
-      const end = await runWhileHeld(held, run, connection, signals)
+      const end = await runWhileHeld(zk, held, run, signals)
       if (end.name === 'lost') return EXIT.lost
       await held.release()
       return end.name === 'ended' ? end.code : codeOfSignal(signals)
@@ -99,6 +109,61 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
   }
 }
 
+type Period = { readonly slot: string } | { readonly every: number }
+
+function periodOf(args: Arguments): Period | undefined {
+  const slot = args.text('slot')
+  const every = args.duration('once-per')
+  if (slot === undefined && every === undefined) return undefined
+  if (slot !== undefined && (slot === '' || slot.length > 255)) throw new UsageError('--slot needs 1 to 255 characters')
+  const others = ['read', 'write'].filter((name) => args.has(name))
+  const texts = ['permits', 'token-file', ...(slot === undefined ? [] : ['once-per'])].filter(
+    (name) => args.text(name) !== undefined,
+  )
+  const [other] = [...others, ...texts]
+  if (other !== undefined)
+    throw new UsageError(`--${other} does not go with --${slot === undefined ? 'once-per' : 'slot'}`)
+  return slot === undefined ? { every: every! } : { slot }
+}
+
+/** The run is not recorded, and the next call in the period runs the command again. */
+class NotDone extends Error {
+  override readonly name = 'NotDone'
+  readonly end: End
+
+  constructor(end: End) {
+    super('the command did not end with 0')
+    this.end = end
+  }
+}
+
+/** Runs the command unless a run of the period is recorded. Only a run that ends with 0 is recorded. */
+async function runOnce(
+  zk: ZooKeeper,
+  run: Run,
+  options: Period & Pick<AcquireOptions, 'timeout' | 'signal'>,
+  signals: Signals,
+  conflict: number,
+): Promise<number> {
+  try {
+    const call = await once(zk, run.path, { ...options, label: run.label }, async (held) => {
+      const end = await runWhileHeld(zk, held, run, signals)
+      if (end.name !== 'ended' || end.code !== 0) throw new NotDone(end)
+    })
+    if (call.ran) return EXIT.done
+    if (call.why === 'done') {
+      say(`done already: by ${call.run.label}, at ${new Date(call.run.at).toISOString()}`)
+      return EXIT.done
+    }
+    say('another host is running it')
+    return conflict
+  } catch (error) {
+    if (!(error instanceof NotDone)) throw error
+    if (error.end.name === 'lost') return EXIT.lost
+    return error.end.name === 'ended' ? error.end.code : codeOfSignal(signals)
+  }
+}
+
 /** Checks the options before a server is asked. */
 function takerOf({ path, label }: Run, args: Arguments): (zk: ZooKeeper) => Taker {
   const permits = args.wholeNumber('permits', 1)
@@ -106,6 +171,8 @@ function takerOf({ path, label }: Run, args: Arguments): (zk: ZooKeeper) => Take
   const kinds = [args.has('read'), args.has('write'), permits !== undefined].filter(Boolean)
   if (kinds.length > 1) throw new UsageError('--read, --write and --permits exclude each other')
   if (count !== undefined && permits === undefined) throw new UsageError('--count needs --permits')
+  if (count !== undefined && count > permits!)
+    throw new UsageError(`--count ${count} is more than --permits ${permits}`)
   if (permits !== undefined) return (zk) => permitsOf(new Semaphore(zk, path, { label, permits }), count ?? 1)
   if (args.has('read')) return (zk) => new SharedLock(zk, path, { label }).read
   if (args.has('write')) return (zk) => new SharedLock(zk, path, { label }).write

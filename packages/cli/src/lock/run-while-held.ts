@@ -1,13 +1,14 @@
 // One run of a command under a hold: from its start, if it may start, until nothing of it is left.
 import { hostname } from 'node:os'
 import { isatty } from 'node:tty'
+import type { ZooKeeper } from '@zk/client'
 import type { Held } from '@zk/recipes'
 import { validatePath } from '@zk/wire'
 import { type Arguments, type Option, UsageError } from '../command/options.ts'
 import { say } from '../command/say.ts'
 import { verdict } from './ending.ts'
 import { GuardedCommand } from './guarded-command.ts'
-import { type Connection, type EndingOptions, LeaseWatch } from './lease-watch.ts'
+import { type EndingOptions, LeaseWatch } from './lease-watch.ts'
 import type { Signals } from './signals.ts'
 
 /** The options of every command that runs a program while it holds something. */
@@ -66,9 +67,9 @@ export type End =
   | { readonly name: 'notStarted' }
 
 export async function runWhileHeld(
+  zk: ZooKeeper,
   held: Held,
   { path, program, ending }: Run,
-  connection: Connection,
   signals: Signals,
 ): Promise<End> {
   const isForeground = isatty(0)
@@ -95,7 +96,7 @@ export async function runWhileHeld(
     return { name: 'lost' }
   }
   signals.passTo(command, isForeground)
-  const lease = new LeaseWatch(held, command, connection, ending)
+  const lease = new LeaseWatch(zk, held, command, ending)
   const end = await Promise.race([command.ended, lease.lost])
   lease.stop()
   signals.passTo(undefined, isForeground)
