@@ -8,6 +8,8 @@ export const EXIT = {
   usage: 64,
   /** No server was reached, or the session ended. */
   unavailable: 69,
+  /** Standard output cannot be written. */
+  output: 74,
   /** The lock was lost, and the command was stopped. */
   lost: 75,
   /** A write was sent, and its answer was lost. */

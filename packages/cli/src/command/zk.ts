@@ -8,7 +8,7 @@ import type { Command } from './command.ts'
 import { COMMON_OPTIONS } from './connection.ts'
 import { EXIT } from './exit.ts'
 import { readArguments, UsageError } from './options.ts'
-import { say } from './say.ts'
+import { OutputError, print, say } from './output.ts'
 
 const COMMANDS: readonly Command[] = [LOCK, ELECT]
 
@@ -17,18 +17,18 @@ export async function zk(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   // Not in the help: `zk lock` starts it.
   if (name === 'guard') return guard()
-  if (name === '' || name === 'help' || name === '--help' || name === '-h') {
-    const text = overview()
-    ;(name === '' ? process.stderr : process.stdout).write(text)
-    return name === '' ? EXIT.usage : EXIT.done
-  }
   try {
+    if (name === '') throw new UsageError('name a command: zk --help lists them')
+    if (['help', '--help', '-h'].includes(name)) {
+      print(overview())
+      return EXIT.done
+    }
     const command = COMMANDS.find((command) => command.name === name)
     if (command === undefined) throw new UsageError(unknownCommand(name))
     const end = rest.indexOf('--')
     const given = readArguments(end < 0 ? rest : rest.slice(0, end), [...command.options, ...COMMON_OPTIONS])
     if (given.has('help')) {
-      process.stdout.write(helpOf(command))
+      print(helpOf(command))
       return EXIT.done
     }
     return await command.run(given, end < 0 ? [] : rest.slice(end + 1))
@@ -40,6 +40,7 @@ export async function zk(args: readonly string[]): Promise<number> {
 
 function codeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage
+  if (error instanceof OutputError) return EXIT.output
   if (ConnectError.is(error)) return EXIT.unavailable
   if (KeeperError.is(error)) {
     if (error.outcomeUnknown) return EXIT.outcomeUnknown
@@ -50,7 +51,7 @@ function codeOf(error: unknown): number {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof UsageError || ZkError.is(error)) return error.message
+  if (error instanceof UsageError || error instanceof OutputError || ZkError.is(error)) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 

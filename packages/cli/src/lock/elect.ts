@@ -5,7 +5,7 @@ import { type Held, LeaderElection } from '@zk/recipes'
 import type { Command } from '../command/command.ts'
 import { connectWith } from '../command/connection.ts'
 import type { Arguments } from '../command/options.ts'
-import { say } from '../command/say.ts'
+import { say } from '../command/output.ts'
 import { readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 

@@ -1,7 +1,7 @@
 // The command that runs under the lock, and its end.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { say } from '../command/say.ts'
+import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
 import { Guardian } from './guardian.ts'
 import { type Family, membersOf, signalFamily } from './process-table.ts'

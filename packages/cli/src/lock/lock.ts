@@ -15,7 +15,7 @@ import type { Command } from '../command/command.ts'
 import { connectWith } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
-import { say } from '../command/say.ts'
+import { say } from '../command/output.ts'
 import { type End, readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 

@@ -5,7 +5,7 @@ import type { ZooKeeper } from '@zk/client'
 import type { Held } from '@zk/recipes'
 import { validatePath } from '@zk/wire'
 import { type Arguments, type Option, UsageError } from '../command/options.ts'
-import { say } from '../command/say.ts'
+import { say } from '../command/output.ts'
 import { verdict } from './ending.ts'
 import { GuardedCommand } from './guarded-command.ts'
 import { type EndingOptions, LeaseWatch } from './lease-watch.ts'
@@ -45,6 +45,7 @@ export function readRun(args: Arguments, program: readonly string[], usage: stri
   if (onSuspend !== 'wait' && onSuspend !== 'term') {
     throw new UsageError(`--on-suspend is wait or term, not '${onSuspend}'`)
   }
+  if (path === '/') throw new UsageError('the path must not be /: contenders need a parent node of their own')
   try {
     validatePath(path)
   } catch (error) {

@@ -1,5 +1,5 @@
 // What zk does with signals: while it waits they make it leave, and once the command runs they are passed to it.
-import { say } from '../command/say.ts'
+import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
 import type { GuardedCommand } from './guarded-command.ts'
 
