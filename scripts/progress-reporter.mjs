@@ -1,6 +1,8 @@
 // Tells scripts/test.mjs, which is our parent, how far vitest is, and prints failures as they happen. A hook that failed, a
 // file that cannot be loaded and an error that no test caught each count as one failure.
 
+import { stripVTControlCharacters } from 'node:util'
+
 const tell = (message) => process.send?.(message)
 
 export default class ProgressReporter {
@@ -68,9 +70,8 @@ function outcomeOf(module) {
 /** The first lines of the message, which often name what went wrong before the test failed, its difference, and its cause. */
 function lineOf(where, { message, diff, cause }) {
   const firstOf = (text, count) => text.split('\n').slice(0, count).join(' | ').slice(0, 500)
-  // The lines that were expected and found, without colors.
-  const differences = (diff ?? '')
-    .replace(/\x1b\[\d+m/g, '')
+  // The lines that were expected and found.
+  const differences = stripVTControlCharacters(diff ?? '')
     .split('\n')
     .filter((line) => /^[-+] /.test(line))
   return [

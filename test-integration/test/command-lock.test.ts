@@ -1,43 +1,23 @@
 // `zk lock` and `zk elect` as processes: their commands never run when another contender can hold the lock.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { LeaderElection, Lock, type ZooKeeper } from '@zk/recipes'
-import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
+import { startZk, type ZkCommand } from './support/zk-command.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
 const PATH = '/locks/job'
 
 /** Two processes that ignore SIGTERM. The second one has left the session and the group of the first. */
 const STUBBORN = `trap '' TERM; setsid sh -c "trap '' TERM; while :; do sleep 1; done" & while :; do sleep 1; done`
 
-interface Run {
-  readonly child: ChildProcess
-  readonly chroot: string
-  /** Its exit code, or the signal that has ended it. */
-  readonly ended: Promise<number | string>
-  output(): string
+function zkLock(servers: readonly EnsembleNode[], chroot: string, ...words: string[]): ZkCommand {
+  return startZk(servers, chroot, ['lock', PATH, '--session-timeout', '4s', ...words])
 }
 
-function zkLock(servers: readonly EnsembleNode[], chroot: string, ...words: string[]): Run {
-  return zk('lock', servers, chroot, ...words)
-}
-
-function zk(command: 'lock' | 'elect', servers: readonly EnsembleNode[], chroot: string, ...words: string[]): Run {
-  const connectString = servers.map(({ address }) => address).join(',') + chroot
-  const child = spawn(process.execPath, [MAIN, command, PATH, '--session-timeout', '4s', ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ZK_CONNECT: connectString },
-  })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (text += chunk))
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
-  return { child, chroot, ended, output: () => text }
+function zkElect(servers: readonly EnsembleNode[], chroot: string, ...words: string[]): ZkCommand {
+  return startZk(servers, chroot, ['elect', PATH, '--session-timeout', '4s', ...words])
 }
 
 /** The processes of the commands that hold, or held, the node. */
@@ -58,7 +38,9 @@ async function running(zk: ZooKeeper): Promise<string> {
   return node
 }
 
-const FAULTS: Readonly<Record<string, (run: Run, node: EnsembleNode, ensemble: Ensemble) => void | Promise<void>>> = {
+const FAULTS: Readonly<
+  Record<string, (run: ZkCommand, node: EnsembleNode, ensemble: Ensemble) => void | Promise<void>>
+> = {
   'SIGKILL for zk': ({ child }) => void child.kill('SIGKILL'),
   'SIGSTOP for zk': ({ child }) => void child.kill('SIGSTOP'),
   'its server frozen': (_run, node) => node.pause(),
@@ -159,9 +141,9 @@ describeEnsemble('zk lock', (ensemble) => {
   test('zk elect starts its command again when it ends, and another host takes over when it is told to end', async () => {
     const chroot = await newChroot(ensemble)
     const client = await newClient(ensemble, { chroot })
-    const first = zk('elect', ensemble.nodes, chroot, '--', 'sh', '-c', 'echo run; sleep 0.2; exit 3')
+    const first = zkElect(ensemble.nodes, chroot, '--', 'sh', '-c', 'echo run; sleep 0.2; exit 3')
     await until('it to run twice', async () => first.output().split('run\n').length > 2)
-    const second = zk('elect', ensemble.nodes, chroot, '--', 'sh', '-c', 'echo second; while :; do sleep 1; done')
+    const second = zkElect(ensemble.nodes, chroot, '--', 'sh', '-c', 'echo second; while :; do sleep 1; done')
     await until('it to wait', async () => (await new LeaderElection(client, PATH).contenders()).length === 2)
     expect(second.output()).not.toContain('second')
     first.child.kill('SIGTERM')
@@ -174,7 +156,7 @@ describeEnsemble('zk lock', (ensemble) => {
 
   test('zk elect leaves the leadership to others if its command cannot be run', async () => {
     const chroot = await newChroot(ensemble)
-    const run = zk('elect', ensemble.nodes, chroot, '--', '/no/such/command')
+    const run = zkElect(ensemble.nodes, chroot, '--', '/no/such/command')
     expect(await run.ended).toBe(127)
   })
 })

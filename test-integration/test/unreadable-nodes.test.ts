@@ -16,6 +16,8 @@ describeEnsemble('Nodes that may not be read', (ensemble) => {
 
   test('Group lists such a member beside the others, and waits for its name', async () => {
     const { owner, zk } = await clients()
+    // A recipe gives its acl to the path that it creates, too.
+    await zk.create('/group')
     const me = await new Group(owner, '/group', { acl }).join({ name: 'secret', data: '1' })
     const group = new Group(zk, '/group')
     await group.join({ name: 'open', data: '2' })

@@ -61,3 +61,13 @@ function contentOf(file: string): string {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
+
+/** Calls `body` with a client, which is closed however it ends. */
+export async function withClient(args: Arguments, body: (zk: ZooKeeper) => Promise<number>): Promise<number> {
+  const zk = await connectWith(args, process.env, undefined)
+  try {
+    return await body(zk)
+  } finally {
+    await zk.close()
+  }
+}

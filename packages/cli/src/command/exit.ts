@@ -5,7 +5,11 @@ export const EXIT = {
   done: 0,
   /** The lock was not acquired in time. `-E` chooses another code. */
   notAcquired: 1,
+  /** The question was answered with no. */
+  notDone: 1,
   usage: 64,
+  /** There is no such node. */
+  noNode: 66,
   /** No server was reached, or the session ended. */
   unavailable: 69,
   /** Standard output cannot be written. */

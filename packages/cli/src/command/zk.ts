@@ -4,13 +4,16 @@ import { nearestOf } from '@zk/client/internal'
 import { ELECT } from '../lock/elect.ts'
 import { guard } from '../lock/guardian.ts'
 import { LOCK } from '../lock/lock.ts'
+import { LOCKS } from '../lock/locks.ts'
+import { FIND, GET, LS, STAT } from '../nodes/read.ts'
+import { CREATE, RM, SET } from '../nodes/write.ts'
 import type { Command } from './command.ts'
 import { COMMON_OPTIONS } from './connection.ts'
 import { EXIT } from './exit.ts'
 import { readArguments, UsageError } from './options.ts'
 import { OutputError, print, say } from './output.ts'
 
-const COMMANDS: readonly Command[] = [LOCK, ELECT]
+const COMMANDS: readonly Command[] = [LOCK, ELECT, LOCKS, GET, STAT, LS, FIND, SET, CREATE, RM]
 
 /** Resolves with the exit code. */
 export async function zk(args: readonly string[]): Promise<number> {
@@ -33,6 +36,7 @@ export async function zk(args: readonly string[]): Promise<number> {
     }
     return await command.run(given, end < 0 ? [] : rest.slice(end + 1))
   } catch (error) {
+    if (error instanceof OutputError && error.isReaderGone) return EXIT.done
     say(messageOf(error))
     return codeOf(error)
   }
@@ -44,6 +48,7 @@ function codeOf(error: unknown): number {
   if (ConnectError.is(error)) return EXIT.unavailable
   if (KeeperError.is(error)) {
     if (error.outcomeUnknown) return EXIT.outcomeUnknown
+    if (error.code === 'NoNode') return EXIT.noNode
     if (error.code === 'NoAuth' || error.code === 'AuthFailed') return EXIT.noPermission
     if (isTransient(error) || error.code === 'SessionExpired') return EXIT.unavailable
   }

@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import type { Server } from './clients.ts'
+
+const MAIN = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
+
+export interface ZkCommand {
+  readonly child: ChildProcess
+  /** Its exit code, or the signal that has ended it. */
+  readonly ended: Promise<number | string>
+  /** What it has written so far, on both outputs. */
+  output(): string
+  /** Only its data. */
+  data(): string
+}
+
+/** Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input. */
+export function startZk(servers: readonly Server[], chroot: string, words: string[], input = ''): ZkCommand {
+  const connectString = servers.map(({ address }) => address).join(',') + chroot
+  const child = spawn(process.execPath, [MAIN, ...words], { env: { ...process.env, ZK_CONNECT: connectString } })
+  let output = ''
+  let data = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+    data += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  child.stdin.on('error', () => {}).end(input)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  // Both outputs have ended, too.
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  return { child, ended, output: () => output, data: () => data }
+}
