@@ -6,7 +6,7 @@ import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Option, UsageError } from '../command/options.ts'
-import { print, printJson } from '../command/output.ts'
+import { print, printJson, say } from '../command/output.ts'
 import { pathOf } from './path.ts'
 import { dataDocument, forTerminal, statDocument, statLines, textOf } from './shown.ts'
 
@@ -55,7 +55,10 @@ export const STAT: Command = {
     const path = pathOf(args, 'zk stat PATH')
     return withClient(args, async (zk) => {
       const stat = await zk.exists(path)
-      if (stat === undefined) return EXIT.noNode
+      if (stat === undefined) {
+        say(`there is no node ${printable(path)}`)
+        return EXIT.noNode
+      }
       if (args.has('json')) printJson({ path, stat: statDocument(stat) })
       else print(statLines(stat))
       return EXIT.done
