@@ -35,7 +35,10 @@ export class GuardedCommand {
   #leaseEnd = 0
   #isFinished = false
 
-  /** `lease` is what is left of the lease, in ms. `mayStart` is asked at the last moment. Resolves with undefined if it says no: then nothing has run. */
+  /**
+   * `lease` is what is left of the lease, in ms. `mayStart` is asked at the last moment. Resolves with undefined if it says no: then
+   * nothing has run.
+   */
   static async start(program: Program, lease: number, mayStart: () => boolean): Promise<GuardedCommand | undefined> {
     const child = spawn('/bin/sh', ['-c', LAUNCHER, 'zk', ...program.words], {
       // The new session has a group of its own, which cannot read from a terminal.

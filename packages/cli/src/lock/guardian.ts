@@ -14,8 +14,8 @@ const REPEAT = 20
 /** What zk tells the guardian, a line each. */
 type Order =
   | { readonly family: Family }
-  /** How long the lease lasts from now, in ms. */
-  | { readonly lease: number }
+  /** When the lease ends, by the wall clock of this machine: a guardian that was frozen may read an old order. */
+  | { readonly leaseEnd: number }
   | { readonly done: true }
 
 export class Guardian {
@@ -52,7 +52,7 @@ export class Guardian {
 
   /** The lease lasts so long from now, in ms. */
   extend(lease: number): void {
-    this.#tell({ lease })
+    this.#tell({ leaseEnd: Date.now() + lease })
   }
 
   /** Nothing of the command is left. */
@@ -70,21 +70,20 @@ export class Guardian {
 export async function guard(): Promise<number> {
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
   let family: Family | undefined
-  let wallEnd = Infinity
+  let killAt = Infinity
   let isDone = false
   const kill = (): void => void killAll(family)
   let timer: ReturnType<typeof setTimeout> | undefined
   const looks = setInterval(() => {
-    if (Date.now() >= wallEnd) kill()
+    if (Date.now() >= killAt) kill()
   }, LOOK)
   for await (const line of createInterface({ input: process.stdin })) {
     const order = JSON.parse(line) as Order
     if ('family' in order) family = order.family
-    if ('lease' in order) {
-      const rest = order.lease - RESERVE
-      wallEnd = Date.now() + rest
+    if ('leaseEnd' in order) {
+      killAt = order.leaseEnd - RESERVE
       clearTimeout(timer)
-      timer = setTimeout(kill, rest)
+      timer = setTimeout(kill, killAt - Date.now())
     }
     if ('done' in order) isDone = true
   }
