@@ -1,5 +1,5 @@
 // The command that runs under the lock, and its end.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
@@ -46,12 +46,15 @@ export class GuardedCommand {
       stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
       env: { ...process.env, ...program.environment },
     })
+    const ended = new Promise<number>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : exitCodeOf(signal)))
+    })
     await new Promise<void>((resolve, reject) => {
       child.once('error', reject)
       child.once('spawn', resolve)
     })
     const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, mark: program.mark }
-    const command = new GuardedCommand(child, family, await Guardian.start(family, lease))
+    const command = new GuardedCommand(ended, family, await Guardian.start(family, lease))
     command.#leaseEnd = performance.now() + lease
     const launch = child.stdio[3] as NodeJS.WritableStream
     launch.on('error', () => {})
@@ -64,13 +67,11 @@ export class GuardedCommand {
     return command
   }
 
-  private constructor(child: ChildProcess, family: Family, guardian: Guardian) {
+  private constructor(ended: Promise<number>, family: Family, guardian: Guardian) {
+    this.ended = ended
     this.#family = family
     this.#guardian = guardian
     this.#watch(guardian)
-    this.ended = new Promise((resolve) => {
-      child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : exitCodeOf(signal)))
-    })
   }
 
   /** The lease lasts so long from now, in ms. The guardian kills the command when zk does not say so again in time. */
@@ -89,24 +90,27 @@ export class GuardedCommand {
    */
   async finish(grace: number): Promise<void> {
     const startedAt = performance.now()
-    let members = await this.#send('SIGTERM')
+    await this.#send('SIGTERM')
     // A stopped process gets SIGTERM only when it continues.
-    if (members.length > 0) await this.#send('SIGCONT')
+    await this.#send('SIGCONT')
     let hasComplained = false
-    while (members.length > 0) {
-      await pause(REPEAT)
+    // A process that is born while another one ends may not be seen: the first look that finds nothing proves little.
+    for (let empty = 0; empty < 2;) {
       const waited = performance.now() - startedAt
-      members = waited < grace ? await membersOf(this.#family, this.#others()) : await this.#send('SIGKILL')
+      const members = await (waited < grace ? membersOf(this.#family, this.#others()) : this.#send('SIGKILL'))
+      empty = members.length === 0 ? empty + 1 : 0
       if (members.length > 0 && waited > grace + COMPLAIN_AFTER && !hasComplained) {
         hasComplained = true
-        say(`SIGKILL does not end the processes ${members.join(', ')}: keeping the lock until they are gone`)
+        const pids = members.map(({ pid }) => pid).join(', ')
+        say(`SIGKILL does not end the processes ${pids}: keeping the lock until they are gone`)
       }
+      await pause(REPEAT)
     }
     this.#isFinished = true
     this.#guardian.dismiss()
   }
 
-  #send(name: NodeJS.Signals): Promise<number[]> {
+  #send(name: NodeJS.Signals): ReturnType<typeof signalFamily> {
     return signalFamily(this.#family, name, this.#others())
   }
 
@@ -115,8 +119,13 @@ export class GuardedCommand {
     void guardian.ended.then(async () => {
       if (this.#isFinished) return
       say('the guardian of the command was killed: starting another one')
-      this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now())
-      this.#watch(this.#guardian)
+      try {
+        this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now())
+        this.#watch(this.#guardian)
+      } catch (error) {
+        say(`no other guardian can be started: ending the command: ${(error as Error).message}`)
+        await this.#send('SIGKILL')
+      }
     })
   }
 

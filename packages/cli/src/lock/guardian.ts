@@ -96,7 +96,9 @@ export async function guard(): Promise<number> {
 
 async function killAll(family: Family | undefined): Promise<void> {
   if (family === undefined) return
-  while ((await signalFamily(family, 'SIGKILL')).length > 0) {
+  // A process that is born while another one ends may not be seen: the first look that finds nothing proves little.
+  for (let empty = 0; empty < 2;) {
+    empty = (await signalFamily(family, 'SIGKILL')).length === 0 ? empty + 1 : 0
     await new Promise((resolve) => setTimeout(resolve, REPEAT))
   }
 }

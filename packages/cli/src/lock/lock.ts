@@ -92,7 +92,7 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
       if (tokenFile !== undefined) writeWhole(tokenFile, `${held.fencingToken}\n`)
       const end = await runWhileHeld(zk, held, run, signals)
       if (end.name === 'lost') return EXIT.lost
-      await held.release()
+      await releaseOrSay(held)
       return end.name === 'ended' ? end.code : codeOfSignal(signals)
     } finally {
       await zk.close()
@@ -195,6 +195,15 @@ async function acquire(taker: Taker, args: Arguments, options: AcquireOptions): 
     return held
   }
   return taker.acquire(options)
+}
+
+/** The exit code stays that of the command: if the node cannot be deleted, it goes with the session. */
+async function releaseOrSay(held: Held): Promise<void> {
+  try {
+    await held.release()
+  } catch (error) {
+    say((error as Error).message)
+  }
 }
 
 /** The file appears with all of its content: a reader never sees half a token. */

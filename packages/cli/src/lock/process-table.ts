@@ -1,6 +1,6 @@
 // The processes of this machine: /proc on Linux, where `ps` may be missing in a container, and `ps` elsewhere.
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 interface Process {
@@ -12,28 +12,38 @@ interface Process {
 }
 
 /** All processes that run, or are stopped. Those that have ended and wait for their parents (zombies) are left out. */
-function processes(mark: string): Promise<Process[]> {
-  return process.platform === 'linux' ? fromProc(mark) : fromPs()
+async function processes(mark: string): Promise<Process[]> {
+  if (process.platform !== 'linux') return fromPs()
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  // One after the other: each read needs a descriptor, of which there may be few.
+  return pids.map((pid) => readProcess(pid, mark)).filter((each) => each !== undefined)
 }
 
-async function fromProc(mark: string): Promise<Process[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(names.map((name) => readProcess(name, mark)))
-  return found.filter((each) => each !== undefined)
+function readProcess(pid: string, mark: string): Process | undefined {
+  const stat = contentOf(`/proc/${pid}/stat`, ENDED)
+  if (stat === undefined) return undefined
+  // The name of the program is in parentheses, and may have parentheses and spaces itself.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state = '', parent = '', group = ''] = fields
+  // The first thread of a process may have ended before the others.
+  const threads = Number(fields[17])
+  if ((state === 'Z' || state === 'X') && threads <= 1) return undefined
+  const environment = contentOf(`/proc/${pid}/environ`, NOT_OURS) ?? ''
+  const isMarked = environment.split('\0').includes(mark)
+  return { pid: Number(pid), parent: Number(parent), group: Number(group), isMarked }
 }
 
-async function readProcess(pid: string, mark: string): Promise<Process | undefined> {
+const ENDED: readonly unknown[] = ['ENOENT', 'ESRCH']
+/** Of another user, or of a program with rights of its own. */
+const NOT_OURS: readonly unknown[] = [...ENDED, 'EACCES', 'EPERM']
+
+/** undefined after one of these errors. Any other one says nothing about the process: nobody may believe that it has ended. */
+function contentOf(file: string, expected: readonly unknown[]): string | undefined {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program is in parentheses, and may have parentheses and spaces itself.
-    const [state = '', parent = '', group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (state === 'Z' || state === 'X') return undefined
-    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-    const isMarked = environment.split('\0').includes(mark)
-    return { pid: Number(pid), parent: Number(parent), group: Number(group), isMarked }
-  } catch {
-    // It has ended meanwhile.
-    return undefined
+    return readFileSync(file, 'latin1')
+  } catch (error) {
+    if (expected.includes((error as NodeJS.ErrnoException).code)) return undefined
+    throw error
   }
 }
 
@@ -56,38 +66,42 @@ export interface Family {
 }
 
 /** The members that run: the group, descendants, and marked processes, also if they have left the group or lost their parents. */
-export async function membersOf({ first, ownsGroup, mark }: Family, except: readonly number[]): Promise<number[]> {
+export async function membersOf({ first, ownsGroup, mark }: Family, except: readonly number[]): Promise<Process[]> {
   const all = await processes(mark)
-  const members = new Set(
-    all
-      .filter(({ pid, group, isMarked }) => pid === first || isMarked || (ownsGroup && group === first))
-      .map(({ pid }) => pid),
-  )
-  for (let before = -1; before < members.size;) {
-    before = members.size
-    for (const { pid, parent } of all) if (members.has(parent)) members.add(pid)
+  const isMember = ({ pid, group, isMarked }: Process): boolean =>
+    pid === first || isMarked || (ownsGroup && group === first)
+  const members = new Set(all.filter(isMember))
+  const pids = new Set([...members].map(({ pid }) => pid))
+  for (let before = -1; before < pids.size;) {
+    before = pids.size
+    for (const each of all) {
+      if (!pids.has(each.parent)) continue
+      members.add(each)
+      pids.add(each.pid)
+    }
   }
-  return [...members].filter((pid) => !except.includes(pid))
+  return [...members].filter(({ pid }) => !except.includes(pid))
 }
 
-/** False if there is no such process, or it belongs to somebody else. */
-function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
-  }
-}
-
-/** Sends the signal to all members. Resolves with those that were there. */
+/** Sends the signal to each member once. Resolves with the members that were there after the group had got it. */
 export async function signalFamily(
   family: Family,
   signal: NodeJS.Signals,
   except: readonly number[] = [process.pid],
-): Promise<number[]> {
+): Promise<Process[]> {
+  const { first, ownsGroup } = family
+  // The group at once: it takes no time to find, and none of its members sees another one end first.
+  if (ownsGroup) signalProcess(-first, signal)
   const members = await membersOf(family, except)
-  // The group at once, so that none of its members sees another one end first.
-  if (family.ownsGroup) signalProcess(-family.first, signal)
-  for (const pid of members) signalProcess(pid, signal)
+  for (const { pid, group } of members) if (!ownsGroup || group !== first) signalProcess(pid, signal)
   return members
+}
+
+/** Does nothing if there is no such process, or it belongs to somebody else. */
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
 }
