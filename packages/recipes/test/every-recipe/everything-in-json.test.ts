@@ -46,7 +46,7 @@ const iterators = ['WatchIterator']
 /** Made for every read or event: their `toJSON` is that of their class. */
 const ofClasses = (
   'Children Created DetachedSession Member MirroredNode MirroredStat MirrorChange Added Changed Removed ' +
-  'MultiResults NodeData NodeEvent ReadResult ReadResults Stat WalkedNode'
+  'MultiResults NodeACL NodeData NodeEvent ReadResult ReadResults Stat WalkedNode'
 ).split(' ')
 
 describe('Everything public', () => {
@@ -103,6 +103,8 @@ describe('Everything public', () => {
       KeeperError: exists,
       WatchedEvent: await done(removing.changed),
       PersistentWatchEvent: event,
+      Gap: { type: 'Gap', path: '/', cause: 'reconnected' },
+      NodeACL: await done(zk.getACL('/')),
       WalkedNode: (await done(client.walk(zk, '/a').next())).value,
       ProtocolError: new client.ProtocolError('broken', { field: ['a'] }),
     })
