@@ -73,7 +73,7 @@ function lineOf(where, { message, diff, cause }) {
   // The lines that were expected and found.
   const differences = stripVTControlCharacters(diff ?? '')
     .split('\n')
-    .filter((line) => /^[-+] /.test(line))
+    .filter((line) => /^[-+] (?! *(Expected|Received)$)/.test(line))
   return [
     `${where}: ${firstOf(message, 3)}`,
     ...(differences.length > 0 ? [firstOf(differences.join('\n'), 6)] : []),

@@ -9,7 +9,11 @@ const PATIENCE = 240_000
 
 const ensembles = inject('ensembles')
 if (ensembles !== undefined) {
-  beforeAll(async () => void (await mended(ensembles)), PATIENCE)
+  beforeAll(async () => {
+    const broken = await mended(ensembles)
+    if (broken !== undefined)
+      console.warn(`Before this file the shared ensemble was broken. It has a new one.\n${broken}`)
+  }, PATIENCE)
 
   afterEach(async () => {
     const broken = await mended(ensembles)
