@@ -1,6 +1,7 @@
 // Writes the code of each published package into its `dist`: one file for each entry, and `shared.js` for what two entries have
 // in common, so that a program has one copy of each class. A file for each module would be simpler, but Node takes four times as
 // long to load 250 files. The sources of the maps are in the package. `tsc -b` writes the declarations, one for each module.
+// A package that is only a command has no entry for programs, and is one file with all that it needs: it starts in half the time.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,6 +15,7 @@ export async function bundlePackages() {
 async function bundlePackage(folder) {
   const { exports, private: isPrivate } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (isPrivate) return
+  if (exports['.'] === undefined) return bundleCommand(folder, exports)
   const sources = Object.values(exports).flatMap(({ '@zk/source': source }) => source ?? [])
   const build = await rolldown({
     input: Object.fromEntries(sources.map((source) => [/(\w+)\.ts$/.exec(source)[1], join(folder, source)])),
@@ -37,7 +39,25 @@ async function bundlePackage(folder) {
     sourcemapExcludeSources: true,
   })
   await build.close()
-  const made = new Map(output.map(({ fileName, code, source }) => [fileName, code ?? source]))
+  writeAll(folder, new Map(output.map(({ fileName, code, source }) => [fileName, code ?? source])))
+}
+
+/** What is imported dynamically is evaluated when it is needed, although it is in the same file. */
+async function bundleCommand(folder, exports) {
+  const build = await rolldown({
+    input: join(folder, exports['./main']['@zk/source']),
+    // Ours are bundled, except for what a user installs beside the command.
+    external: /^node:|^@zk\/conform/,
+    platform: 'node',
+    resolve: { conditionNames: ['@zk/source', 'import', 'node'] },
+    transform: { target: 'es2022' },
+  })
+  const { output } = await build.generate({ codeSplitting: false, minify: true, comments: false })
+  await build.close()
+  writeAll(folder, new Map(output.map(({ fileName, code }) => [fileName, code])))
+}
+
+function writeAll(folder, made) {
   for (const [name, text] of made) writeIfChanged(join(folder, 'dist', name), text)
   removeOthers(folder, made)
 }

@@ -6,7 +6,7 @@ import { join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { importsOf, read, withoutText } from './imports.ts'
-import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
+import { isCommandAlone, published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
 /** Files of another package that may be imported: by tests, and by the site, which links to the repository as packages do. */
 const borrowed = [
@@ -39,13 +39,16 @@ describe.each(workspaces)('$folder', ({ folder }) => {
 
 describe.each(published)('$manifest.name', ({ folder, manifest }) => {
   const sources = sourcesIn(`${folder}/src`)
+  const isCommand = isCommandAlone(manifest)
 
   test('src has no `await using`, a syntax error on Node 20 and 22', () => {
     expect(sources.filter((path) => /\bawait\s+using\b/.test(withoutText(read(path))))).toEqual([])
   })
 
+  // The registry of a command evaluates only the one that is called.
   test('src imports at the top of the file only', () => {
-    expect(sources.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
+    const others = sources.filter((path) => !isCommand || !path.endsWith('/src/command/zk.ts'))
+    expect(others.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
   })
 
   test('src raises no bigint to a power: @babel/preset-env makes Math.pow of it, which takes none', () => {
@@ -72,14 +75,14 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     })
     const isThere = (name: string) => existsSync(join(root, folder, `src/${name}.ts`))
     expect(manifest.exports).toEqual({
-      '.': entry('index'),
+      ...(!isCommand && { '.': entry('index') }),
       ...(isThere('internal') && { './internal': entry('internal') }),
       ...(isThere('server') && { './server': entry('server') }),
       // A command has no types: nobody imports it.
       ...(manifest.bin && { './main': { '@zk/source': './src/command/main.ts', default: './dist/main.js' } }),
       './package.json': './package.json',
     })
-    expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
+    expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(!isCommand)
   })
 
   test('names its entries for compilers that do not know exports, too', () => {
@@ -88,13 +91,15 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
         ? []
         : [[subpath.slice('./'.length), [entry['types']]] as const],
     )
-    expect(manifest).toMatchObject({ main: './dist/index.js', types: './dist/index.d.ts' })
+    const { main, types } = manifest
+    expect({ main, types }).toEqual(isCommand ? {} : { main: './dist/index.js', types: './dist/index.d.ts' })
     expect(Object.entries(manifest.typesVersions?.['*'] ?? {})).toEqual(others)
   })
 
-  test('has a jsr.json with the same name, version and entries, unless it needs packages that are on npm alone', () => {
+  test('has a jsr.json with the same name, version and entries, unless it is a command or needs packages of npm', () => {
     const { name, version, license, exports = {} } = manifest
-    if (mayDependOn[name] !== undefined) return expect(existsSync(join(root, folder, 'jsr.json'))).toBe(false)
+    if (isCommand || mayDependOn[name] !== undefined)
+      return expect(existsSync(join(root, folder, 'jsr.json'))).toBe(false)
     const entries = Object.entries(exports).flatMap(([subpath, entry]) =>
       typeof entry === 'string' ? [] : [[subpath, entry['@zk/source']] as const],
     )

@@ -7,11 +7,13 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { published, root, workspaces } from './workspace.ts'
+import { isCommandAlone, published, root, workspaces } from './workspace.ts'
 
 const node = 'Deno' in globalThis || 'Bun' in globalThis ? 'node' : process.execPath
 
-test.each(published)('$manifest.name exports the same to plain Node as its sources', async ({ folder, manifest }) => {
+const libraries = published.filter(({ manifest }) => !isCommandAlone(manifest))
+
+test.each(libraries)('$manifest.name exports the same to plain Node as its sources', async ({ folder, manifest }) => {
   expect(existsSync(join(root, folder, 'dist/index.js')), 'not built: run `pnpm build`').toBe(true)
   const source = (await import(join(root, folder, 'src/index.ts'))) as object
 

@@ -45,6 +45,11 @@ export const workspaces: readonly Workspace[] = readdirSync(join(root, 'packages
 
 export const published: readonly Workspace[] = workspaces.filter(({ manifest }) => manifest.private !== true)
 
+/** Whether nothing of the package can be imported. */
+export function isCommandAlone({ exports }: Manifest): boolean {
+  return exports?.['.'] === undefined
+}
+
 /** Source files below a folder, as paths relative to the root. */
 export function sourcesIn(folder: string): string[] {
   if (!existsSync(join(root, folder))) return []

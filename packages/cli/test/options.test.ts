@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { messageOf } from '../src/command/failure.ts'
 import { readArguments, UsageError } from '../src/command/options.ts'
 
 const OPTIONS = [
@@ -19,9 +20,12 @@ test.each([
 
 test.each([
   [['--permit', '3'], 'there is no option --permit: did you mean --permits?'],
+  [['--xyz'], 'there is no option --xyz'],
   [['--wait'], "Option '-w, --wait <value>' argument missing"],
 ])('readArguments refuses %j', (args, message) => {
-  expect(() => readArguments(args, OPTIONS)).toThrow(new UsageError(message))
+  const wrong = expect(() => readArguments(args, OPTIONS))
+  wrong.toThrow(UsageError)
+  wrong.toThrow(expect.toSatisfy((error) => messageOf(error) === message))
 })
 
 test.each([

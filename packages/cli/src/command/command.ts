@@ -1,8 +1,6 @@
 import type { Arguments, Option } from './options.ts'
 
 export interface Command {
-  readonly name: string
-  readonly summary: string
   /** What follows the name of the command. */
   readonly usage: string
   readonly options: readonly Option[]

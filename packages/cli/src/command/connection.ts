@@ -1,19 +1,7 @@
-// The options that every command has, and the client that they describe.
+// The client that the options of a command describe.
 import { readFileSync } from 'node:fs'
 import { connect, type ZooKeeper } from '@zk/client'
-import { type Arguments, type Option, UsageError } from './options.ts'
-
-export const COMMON_OPTIONS: readonly Option[] = [
-  { name: 'connect', short: 'c', value: 'HOST:PORT,…[/CHROOT]', help: 'the servers (default: ZK_CONNECT)' },
-  {
-    name: 'auth-file',
-    value: 'FILE',
-    help: 'credentials of the scheme digest: USER:PASSWORD (default: ZK_AUTH, or the file that ZK_AUTH_FILE names)',
-  },
-  { name: 'timeout', value: 'TIME', help: 'how long to look for a server (default: 5s)' },
-  { name: 'session-timeout', value: 'TIME', help: 'the session timeout to ask for (default: 12s)' },
-  { name: 'help', short: 'h', help: 'print this help' },
-]
+import { type Arguments, UsageError } from './options.ts'
 
 const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', or in ZK_CONNECT"
 

@@ -1,10 +1,22 @@
 // Reads the options of a command from one table, of which its help is made, too.
 import { parseArgs } from 'node:util'
-import { nearestOf } from '@zk/client/internal'
 
 /** Wrong usage. The message says what is wrong and what would be right. */
 export class UsageError extends Error {
-  override readonly name = 'UsageError'
+  override readonly name: string = 'UsageError'
+}
+
+/** A name that does not exist. `failure.ts` adds the nearest one to the message. */
+export class UnknownNameError extends UsageError {
+  override readonly name = 'UnknownNameError'
+  readonly unknown: string
+  readonly known: readonly string[]
+
+  constructor(message: string, unknown: string, known: readonly string[]) {
+    super(message)
+    this.unknown = unknown
+    this.known = known
+  }
 }
 
 export interface Option {
@@ -14,6 +26,19 @@ export interface Option {
   readonly value?: string
   readonly help: string
 }
+
+/** Every command has them. */
+export const COMMON_OPTIONS: readonly Option[] = [
+  { name: 'connect', short: 'c', value: 'HOST:PORT,…[/CHROOT]', help: 'the servers (default: ZK_CONNECT)' },
+  {
+    name: 'auth-file',
+    value: 'FILE',
+    help: 'credentials of the scheme digest: USER:PASSWORD (default: ZK_AUTH, or the file that ZK_AUTH_FILE names)',
+  },
+  { name: 'timeout', value: 'TIME', help: 'how long to look for a server (default: 5s)' },
+  { name: 'session-timeout', value: 'TIME', help: 'the session timeout to ask for (default: 12s)' },
+  { name: 'help', short: 'h', help: 'print this help' },
+]
 
 export class Arguments {
   readonly words: readonly string[]
@@ -65,10 +90,8 @@ export function readArguments(args: readonly string[], options: readonly Option[
     const [message = ''] = (error as Error).message.split('. ')
     const [, unknown] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
     if (unknown === undefined) throw new UsageError(message)
-    const nearest = nearestOf(unknown, Object.keys(known))
-    throw new UsageError(
-      `there is no option --${unknown}${nearest === undefined ? '' : `: did you mean --${nearest}?`}`,
-    )
+    const names = Object.keys(known).map((name) => `--${name}`)
+    throw new UnknownNameError(`there is no option --${unknown}`, `--${unknown}`, names)
   }
 }
 

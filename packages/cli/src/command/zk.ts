@@ -1,84 +1,89 @@
-// Finds the command, runs it, and gives every error its exit code and one line of text.
-import { ConnectError, isTransient, KeeperError, ZkError } from '@zk/client'
-import { nearestOf } from '@zk/client/internal'
-import { ELECT } from '../lock/elect.ts'
-import { guard } from '../lock/guardian.ts'
-import { LOCK } from '../lock/lock.ts'
-import { LOCKS } from '../lock/locks.ts'
-import { FIND, GET, LS, STAT } from '../nodes/read.ts'
-import { CREATE, RM, SET } from '../nodes/write.ts'
+// Finds the command and runs it. Nothing of the client is imported here: the help starts without it.
 import type { Command } from './command.ts'
-import { COMMON_OPTIONS } from './connection.ts'
 import { EXIT } from './exit.ts'
-import { readArguments, UsageError } from './options.ts'
-import { OutputError, print, say } from './output.ts'
+import { COMMON_OPTIONS, readArguments, UnknownNameError, UsageError } from './options.ts'
+import { print } from './output.ts'
 
-const COMMANDS: readonly Command[] = [LOCK, ELECT, LOCKS, GET, STAT, LS, FIND, SET, CREATE, RM]
+interface Entry {
+  readonly summary: string
+  /** The code of a command is evaluated only when it is needed: a help of all commands is not. */
+  load(): Promise<Command>
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  lock: {
+    summary: 'Runs a command while it holds a lock, and ends the command before another host can hold the lock.',
+    load: async () => (await import('../lock/lock.ts')).LOCK,
+  },
+  elect: {
+    summary: 'Keeps a command running on exactly one host: the leader of an election.',
+    load: async () => (await import('../lock/elect.ts')).ELECT,
+  },
+  locks: {
+    summary: 'Prints who holds a lock, a semaphore or a leadership, and who waits, in order.',
+    load: async () => (await import('../lock/locks.ts')).LOCKS,
+  },
+  get: { summary: 'Prints the data of a node.', load: async () => (await import('../nodes/read.ts')).GET },
+  stat: {
+    summary: 'Prints what the servers say about a node: zxids, times, versions, sizes.',
+    load: async () => (await import('../nodes/read.ts')).STAT,
+  },
+  ls: {
+    summary: 'Prints the names of the children of a node, sorted.',
+    load: async () => (await import('../nodes/read.ts')).LS,
+  },
+  find: {
+    summary: 'Prints the paths of a node and of all nodes below it, as they are read.',
+    load: async () => (await import('../nodes/read.ts')).FIND,
+  },
+  set: { summary: 'Replaces the data of a node.', load: async () => (await import('../nodes/write.ts')).SET },
+  create: {
+    summary: 'Creates a node, and prints its path.',
+    load: async () => (await import('../nodes/write.ts')).CREATE,
+  },
+  rm: {
+    summary: 'Deletes a node, and with -r all nodes below it.',
+    load: async () => (await import('../nodes/write.ts')).RM,
+  },
+}
 
 /** Resolves with the exit code. */
 export async function zk(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   // Not in the help: `zk lock` starts it.
-  if (name === 'guard') return guard()
+  if (name === 'guard') return (await import('../lock/guardian.ts')).guard()
   try {
     if (name === '') throw new UsageError('name a command: zk --help lists them')
     if (['help', '--help', '-h'].includes(name)) {
       print(overview())
       return EXIT.done
     }
-    const command = COMMANDS.find((command) => command.name === name)
-    if (command === undefined) throw new UsageError(unknownCommand(name))
+    const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
+    const command = await entry.load()
     const end = rest.indexOf('--')
     const given = readArguments(end < 0 ? rest : rest.slice(0, end), [...command.options, ...COMMON_OPTIONS])
     if (given.has('help')) {
-      print(helpOf(command))
+      print(helpOf(name, entry.summary, command))
       return EXIT.done
     }
     return await command.run(given, end < 0 ? [] : rest.slice(end + 1))
   } catch (error) {
-    if (error instanceof OutputError && error.isReaderGone) return EXIT.done
-    say(messageOf(error))
-    return codeOf(error)
+    return (await import('./failure.ts')).report(error)
   }
-}
-
-function codeOf(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.usage
-  if (error instanceof OutputError) return EXIT.output
-  if (ConnectError.is(error)) return EXIT.unavailable
-  if (KeeperError.is(error)) {
-    if (error.outcomeUnknown) return EXIT.outcomeUnknown
-    if (error.code === 'NoNode') return EXIT.noNode
-    if (error.code === 'NoAuth' || error.code === 'AuthFailed') return EXIT.noPermission
-    if (isTransient(error) || error.code === 'SessionExpired') return EXIT.unavailable
-  }
-  return EXIT.failed
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof UsageError || error instanceof OutputError || ZkError.is(error)) return error.message
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function unknownCommand(name: string): string {
-  const nearest = nearestOf(
-    name,
-    COMMANDS.map(({ name }) => name),
-  )
-  return `there is no command ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`} (zk --help lists them)`
 }
 
 function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length))
   return [
     'The command line for ZooKeeper.\n',
     'Usage: zk COMMAND [options]\n',
-    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '\nzk COMMAND --help says more.\n',
   ].join('\n')
 }
 
-function helpOf({ name, summary, usage, options, notes }: Command): string {
+function helpOf(name: string, summary: string, { usage, options, notes }: Command): string {
   const rows = [...options, ...COMMON_OPTIONS].map(({ name, short, value, help }) => ({
     left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     help,

@@ -16,8 +16,6 @@ const LAST_PAUSE = 30_000
 const CANNOT_RUN: readonly number[] = [126, 127]
 
 export const ELECT: Command = {
-  name: 'elect',
-  summary: 'Keeps a command running on exactly one host: the leader of an election.',
   usage: 'PATH [options] -- COMMAND [ARG…]',
   options: RUN_OPTIONS,
   notes: `The command starts when this host is elected. If it ends by itself, it is started again after a pause of 1s, which doubles up to

@@ -20,8 +20,6 @@ import { type End, readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-wh
 import { codeOfSignal, Signals } from './signals.ts'
 
 export const LOCK: Command = {
-  name: 'lock',
-  summary: 'Runs a command while it holds a lock, and ends the command before another host can hold the lock.',
   usage: 'PATH [options] -- COMMAND [ARG…]',
   options: [
     { name: 'read', help: 'share the lock with other readers' },

@@ -8,8 +8,6 @@ import { print, printJson } from '../command/output.ts'
 import { pathOf } from '../nodes/path.ts'
 
 export const LOCKS: Command = {
-  name: 'locks',
-  summary: 'Prints who holds a lock, a semaphore or a leadership, and who waits, in order.',
   usage: 'PATH [options]',
   options: [{ name: 'json', help: 'print JSON' }],
   notes: `For the names of @zk/recipes, Curator and kazoo. The session is the one to look for in the connections of the servers.

@@ -16,8 +16,6 @@ const JSON_OPTION: Option = { name: 'json', help: 'print JSON' }
 const CHUNK = 65_536
 
 export const GET: Command = {
-  name: 'get',
-  summary: 'Prints the data of a node.',
   usage: 'PATH [options]',
   options: [{ name: 'raw', help: 'print the bytes as they are, also on a terminal' }, JSON_OPTION],
   notes: `Standard output gets exactly the bytes of the data. On a terminal control characters are shown escaped, and data that is
@@ -44,8 +42,6 @@ Example:
 }
 
 export const STAT: Command = {
-  name: 'stat',
-  summary: 'Prints what the servers say about a node: zxids, times, versions, sizes.',
   usage: 'PATH [options]',
   options: [JSON_OPTION],
   notes: `Example:
@@ -67,8 +63,6 @@ export const STAT: Command = {
 }
 
 export const LS: Command = {
-  name: 'ls',
-  summary: 'Prints the names of the children of a node, sorted.',
   usage: 'PATH [options]',
   options: [JSON_OPTION],
   notes: `A name a line. Control characters in names are shown escaped.
@@ -89,8 +83,6 @@ Example:
 }
 
 export const FIND: Command = {
-  name: 'find',
-  summary: 'Prints the paths of a node and of all nodes below it, as they are read.',
   usage: 'PATH [options]',
   options: [{ name: 'json', help: 'print JSON, a line a node' }],
   notes: `A path a line: a parent before its children, and these in the order of their names. Many reads are under way at once, and the tree is not held in memory.

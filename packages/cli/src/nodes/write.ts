@@ -15,8 +15,6 @@ const VERSION: Option = { name: 'version', value: 'N', help: 'only if the node h
 const JSON_OPTION: Option = { name: 'json', help: 'print JSON' }
 
 export const SET: Command = {
-  name: 'set',
-  summary: 'Replaces the data of a node.',
   usage: 'PATH DATA [options]',
   options: [VERSION, JSON_OPTION],
   notes: `DATA is the text itself, - for standard input, or @FILE for a file. Nothing is printed without --json.
@@ -46,8 +44,6 @@ const MODES: Readonly<Record<string, CreateMode>> = {
 }
 
 export const CREATE: Command = {
-  name: 'create',
-  summary: 'Creates a node, and prints its path.',
   usage: 'PATH [DATA] [options]',
   options: [
     { name: 'mode', value: 'MODE', help: `${Object.keys(MODES).join(', ')} (default: persistent)` },
@@ -78,8 +74,6 @@ Example:
 }
 
 export const RM: Command = {
-  name: 'rm',
-  summary: 'Deletes a node, and with -r all nodes below it.',
   usage: 'PATH [options]',
   options: [
     { name: 'recursive', short: 'r', help: 'also delete all nodes below it; asks first' },

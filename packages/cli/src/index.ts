@@ -1,1 +1,0 @@
-export { EXIT } from './command/exit.ts'
