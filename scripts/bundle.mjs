@@ -26,6 +26,8 @@ async function bundlePackage(folder) {
     transform: { target: 'es2022' },
     // Makes the magic string of `pureInitializers`.
     experimental: { nativeMagicString: true },
+    // On a busy machine it complains of the plugin.
+    checks: { pluginTimings: false },
   })
   const { output } = await build.generate({
     dir: join(folder, 'dist'),
