@@ -34,6 +34,7 @@ const parts = {
   programs: tests({ ZK_PROGRAMS: '500' }, REAL, 'test-integration/test/differential'),
   foreign: tests({ ZK_FOREIGN: 'everywhere' }, REAL, 'test-integration/test/foreign'),
   leases: tests({ ZK_LEASE_CUTS: '100', ZK_LINK_CUTS: '300' }, ALONE, 'test-integration/test/lease'),
+  losses: tests({ ZK_LOSSES: '300' }, REAL, 'test-integration/test/command-losses'),
   chaos: tests({ ZK_CHAOS_SECONDS: '3600' }, ALONE, 'test-integration/test/chaos.test.ts'),
   ...Object.fromEntries(
     RELEASES.filter((release) => release !== DEBIAN).map((release) => [release, () => onServersOf(release)]),

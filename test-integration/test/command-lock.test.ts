@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { LeaderElection, Lock, type ZooKeeper } from '@zk/recipes'
 import { afterEach, expect, test } from 'vitest'
-import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
+import { type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
 import { startZk, type ZkCommand } from './support/zk-command.ts'
@@ -38,33 +38,8 @@ async function running(zk: ZooKeeper): Promise<string> {
   return node
 }
 
-const FAULTS: Readonly<
-  Record<string, (run: ZkCommand, node: EnsembleNode, ensemble: Ensemble) => void | Promise<void>>
-> = {
-  'SIGKILL for zk': ({ child }) => void child.kill('SIGKILL'),
-  'SIGSTOP for zk': ({ child }) => void child.kill('SIGSTOP'),
-  'its server frozen': (_run, node) => node.pause(),
-  'its server cut off from the others': (_run, node) => node.cutFromPeers(),
-}
-
 describeEnsemble('zk lock', (ensemble) => {
   afterEach(() => ensemble.mend())
-
-  test.each(Object.keys(FAULTS))('zk lock leaves no process when the next contender is granted: %s', async (name) => {
-    const chroot = await newChroot(ensemble)
-    const [server, ...others] = await ensemble.followers()
-    const witness = await newClient(ensemble, { chroot, servers: [await ensemble.leader(), ...others] })
-    const run = zkLock([server!], chroot, '--', 'sh', '-c', STUBBORN)
-    const node = await running(witness)
-
-    await FAULTS[name]!(run, server!, ensemble)
-    const held = await new Lock(witness, PATH).acquire({ timeout: 60_000 })
-    expect(await processesOf(node)).toEqual([])
-    await held.release()
-
-    if (name === 'SIGSTOP for zk') run.child.kill('SIGCONT')
-    expect(await run.ended, run.output()).toBe(name === 'SIGKILL for zk' ? 'SIGKILL' : 75)
-  })
 
   test('zk lock ends its command when an operator deletes the node', async () => {
     const chroot = await newChroot(ensemble)

@@ -3,9 +3,12 @@
 /** The longest default grace. */
 const LONGEST_GRACE = 5_000
 
-/** Before the lease ends, nothing of the command may be left. */
+/**
+ * So long before the lease ends, SIGKILL is sent: a busy machine takes a while to find the processes and to end them. The guardian
+ * does it in the middle of this time, if zk has not done it.
+ */
 export function reserve(T: number): number {
-  return Math.max(100, Math.min(400, T / 30))
+  return Math.min(Math.max(150, T / 20), 500, T / 10)
 }
 
 /**
@@ -35,4 +38,9 @@ export function verdict(remaining: number, T: number, grace: number | undefined)
   const left = Math.max(0, remaining - reserve(T))
   const endAt = grace ?? tooLate(T) - reserve(T)
   return left > endAt ? { name: 'run', for: left - endAt } : { name: 'end', grace: left }
+}
+
+/** What is left of a lease, in ms, in words. */
+export function byTheLease(left: number): string {
+  return left >= 0 ? `${Math.floor(left)} ms before the lease ends` : `${Math.ceil(-left)} ms after the lease has ended`
 }

@@ -30,16 +30,22 @@ export class GuardedCommand {
   /** Settles with its exit code when the first process has ended. Others of its group may be left. */
   readonly ended: Promise<number>
   readonly #family: Family
+  readonly #reserve: number
   #guardian: Guardian
   /** By the steady clock, in ms. */
   #leaseEnd = 0
   #isFinished = false
 
   /**
-   * `lease` is what is left of the lease, in ms. `mayStart` is asked at the last moment. Resolves with undefined if it says no: then
-   * nothing has run.
+   * `lease` is what is left of the lease, and the guardian kills the command `reserve` before its end, in ms. `mayStart` is asked at
+   * the last moment. Resolves with undefined if it says no: then nothing has run.
    */
-  static async start(program: Program, lease: number, mayStart: () => boolean): Promise<GuardedCommand | undefined> {
+  static async start(
+    program: Program,
+    lease: number,
+    reserve: number,
+    mayStart: () => boolean,
+  ): Promise<GuardedCommand | undefined> {
     const child = spawn('/bin/sh', ['-c', LAUNCHER, 'zk', ...program.words], {
       // The new session has a group of its own, which cannot read from a terminal.
       detached: !program.inForeground,
@@ -54,7 +60,7 @@ export class GuardedCommand {
       child.once('spawn', resolve)
     })
     const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, mark: program.mark }
-    const command = new GuardedCommand(ended, family, await Guardian.start(family, lease))
+    const command = new GuardedCommand(ended, family, reserve, await Guardian.start(family, lease, reserve))
     command.#leaseEnd = performance.now() + lease
     const launch = child.stdio[3] as NodeJS.WritableStream
     launch.on('error', () => {})
@@ -67,9 +73,10 @@ export class GuardedCommand {
     return command
   }
 
-  private constructor(ended: Promise<number>, family: Family, guardian: Guardian) {
+  private constructor(ended: Promise<number>, family: Family, reserve: number, guardian: Guardian) {
     this.ended = ended
     this.#family = family
+    this.#reserve = reserve
     this.#guardian = guardian
     this.#watch(guardian)
   }
@@ -85,29 +92,33 @@ export class GuardedCommand {
   }
 
   /**
-   * Ends what is left of the command: SIGTERM, and SIGKILL after the grace, in ms. Resolves when nothing of it is left: the lock
-   * is kept until then.
+   * Ends what is left of the command: SIGTERM, and SIGKILL after the grace, in ms. Resolves when nothing of it is left, with what is
+   * left of the lease then, in ms. The lock is kept until then.
    */
-  async finish(grace: number): Promise<void> {
+  async finish(grace: number): Promise<number> {
     const startedAt = performance.now()
     await this.#send('SIGTERM')
     // A stopped process gets SIGTERM only when it continues.
     await this.#send('SIGCONT')
     let hasComplained = false
+    let endedAt = NaN
     // A process that is born while another one ends may not be seen: the first look that finds nothing proves little.
     for (let empty = 0; empty < 2;) {
       const waited = performance.now() - startedAt
       const members = await (waited < grace ? membersOf(this.#family, this.#others()) : this.#send('SIGKILL'))
       empty = members.length === 0 ? empty + 1 : 0
+      if (empty === 1) endedAt = performance.now()
       if (members.length > 0 && waited > grace + COMPLAIN_AFTER && !hasComplained) {
         hasComplained = true
         const pids = members.map(({ pid }) => pid).join(', ')
         say(`SIGKILL does not end the processes ${pids}: keeping the lock until they are gone`)
       }
-      await pause(REPEAT)
+      // SIGKILL is sent in time.
+      await pause(waited < grace ? Math.min(REPEAT, grace - waited) : REPEAT)
     }
     this.#isFinished = true
     this.#guardian.dismiss()
+    return this.#leaseEnd - endedAt
   }
 
   #send(name: NodeJS.Signals): ReturnType<typeof signalFamily> {
@@ -120,7 +131,7 @@ export class GuardedCommand {
       if (this.#isFinished) return
       say('the guardian of the command was killed: starting another one')
       try {
-        this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now())
+        this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now(), this.#reserve)
         this.#watch(this.#guardian)
       } catch (error) {
         say(`no other guardian can be started: ending the command: ${(error as Error).message}`)

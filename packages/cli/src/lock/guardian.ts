@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
+import { say } from '../command/output.ts'
+import { byTheLease } from './ending.ts'
 import { type Family, signalFamily } from './process-table.ts'
 
-/** Before the lease ends, the guardian kills what zk itself should have ended already; in ms. */
-const RESERVE = 50
 /** How often it looks at the wall clock, which goes on while the machine is suspended; in ms. */
 const LOOK = 250
 /** Between two looks for what is left, in ms. */
@@ -13,7 +13,7 @@ const REPEAT = 20
 
 /** What zk tells the guardian, a line each. */
 type Order =
-  | { readonly family: Family }
+  | { readonly family: Family; readonly reserve: number }
   /** When the lease ends, by the wall clock of this machine: a guardian that was frozen may read an old order. */
   | { readonly leaseEnd: number }
   | { readonly done: true }
@@ -24,8 +24,8 @@ export class Guardian {
   readonly pid: number
   readonly #orders: Writable
 
-  /** `lease` is what is left of the lease, in ms. */
-  static start(family: Family, lease: number): Promise<Guardian> {
+  /** `lease` is what is left of the lease, and the command is killed `reserve` before its end. In ms. */
+  static start(family: Family, lease: number, reserve: number): Promise<Guardian> {
     // A session of its own: no signal of the terminal, or for the group of zk, reaches it.
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', 'guard'], {
       detached: true,
@@ -36,7 +36,7 @@ export class Guardian {
       child.once('spawn', () => {
         const ended = new Promise<void>((settle) => void child.once('exit', () => settle()))
         const guardian = new Guardian(child.pid ?? 0, child.stdin, ended)
-        guardian.#tell({ family })
+        guardian.#tell({ family, reserve })
         guardian.extend(lease)
         resolve(guardian)
       })
@@ -70,27 +70,33 @@ export class Guardian {
 export async function guard(): Promise<number> {
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
   let family: Family | undefined
-  let killAt = Infinity
+  let reserve = 0
+  let leaseEnd = Infinity
   let isDone = false
-  const kill = (): void => void killAll(family)
+  let hasKilled = false
+  const kill = async (): Promise<void> => {
+    await killAll(family)
+    if (!hasKilled) say(`zk does not run: killed the command, ${byTheLease(leaseEnd - Date.now())}`)
+    hasKilled = true
+  }
   let timer: ReturnType<typeof setTimeout> | undefined
   const looks = setInterval(() => {
-    if (Date.now() >= killAt) kill()
+    if (Date.now() >= leaseEnd - reserve) void kill()
   }, LOOK)
   for await (const line of createInterface({ input: process.stdin })) {
     const order = JSON.parse(line) as Order
-    if ('family' in order) family = order.family
+    if ('family' in order) ({ family, reserve } = order)
     if ('leaseEnd' in order) {
-      killAt = order.leaseEnd - RESERVE
+      leaseEnd = order.leaseEnd
       clearTimeout(timer)
-      timer = setTimeout(kill, killAt - Date.now())
+      timer = setTimeout(() => void kill(), leaseEnd - reserve - Date.now())
     }
     if ('done' in order) isDone = true
   }
   clearInterval(looks)
   clearTimeout(timer)
   // zk has closed the pipe, or was killed.
-  if (!isDone) await killAll(family)
+  if (!isDone) await kill()
   return 0
 }
 

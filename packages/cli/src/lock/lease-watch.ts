@@ -10,6 +10,8 @@ const LOOK_EVERY = 500
 export interface Loss {
   /** What to tell the user. */
   readonly why: string
+  /** Whether the lock was still held, so that the end of the lease says something. */
+  readonly wasHeld: boolean
   /** How long the command has between SIGTERM and SIGKILL, in ms. */
   readonly grace: number
 }
@@ -59,17 +61,17 @@ export class LeaseWatch {
     const { signal, session } = this.#held
     if (signal.aborted) {
       // Somebody else may hold the lock by now: the node or the session is gone.
-      return this.#settle({ why: `the lock is lost: ${(signal.reason as Error).message}`, grace: 0 })
+      return this.#settle({ why: `the lock is lost: ${(signal.reason as Error).message}`, wasHeld: false, grace: 0 })
     }
     const isLost = this.#zk.state.name !== 'connected'
     this.#grace = isLost ? (this.#grace ?? this.#options.grace ?? this.#defaultGrace()) : undefined
     const now = verdict(this.#remaining(), session.timeout, this.#grace)
     if (isLost && this.#options.endsWhenSuspended) {
-      return this.#settle({ why: 'the connection is lost: ending the command', grace: this.grace() })
+      return this.#settle({ why: 'the connection is lost: ending the command', wasHeld: true, grace: this.grace() })
     }
     if (now.name === 'end') {
       const why = isLost ? 'the connection is lost, and the lease about to end' : 'the lease is not renewed in time'
-      return this.#settle({ why: `${why}: ending the command`, grace: now.grace })
+      return this.#settle({ why: `${why}: ending the command`, wasHeld: true, grace: now.grace })
     }
     this.#command.extend(this.#remaining())
     this.#timer = setTimeout(this.#look, Math.min(now.for, LOOK_EVERY))

@@ -6,7 +6,7 @@ import type { Held } from '@zk/recipes'
 import { validatePath } from '@zk/wire'
 import { type Arguments, type Option, UsageError } from '../command/options.ts'
 import { say } from '../command/output.ts'
-import { verdict } from './ending.ts'
+import { byTheLease, reserve, verdict } from './ending.ts'
 import { GuardedCommand } from './guarded-command.ts'
 import { type EndingOptions, LeaseWatch } from './lease-watch.ts'
 import type { Signals } from './signals.ts'
@@ -88,6 +88,7 @@ export async function runWhileHeld(
       },
     },
     held.leaseRemaining(),
+    reserve(held.session.timeout) / 2,
     () =>
       signals.ending === undefined && verdict(held.leaseRemaining(), held.session.timeout, undefined).name === 'run',
   )
@@ -107,6 +108,7 @@ export async function runWhileHeld(
     return { name: 'ended', code: end }
   }
   say(end.why)
-  await command.finish(end.grace)
+  const left = await command.finish(end.grace)
+  say(`nothing of the command is left${end.wasHeld ? `, ${byTheLease(left)}` : ''}`)
   return { name: 'lost' }
 }
