@@ -20,7 +20,7 @@ const STUBBORN = `trap '' TERM; setsid sh -c "trap '' TERM; while :; do sleep 1;
 interface Fault {
   /** The server of the holders. */
   readonly at: 'leader' | 'follower'
-  strike(struck: { holders: Holder[]; node: EnsembleNode; leader: EnsembleNode }): unknown
+  readonly strike: (struck: { holders: Holder[]; node: EnsembleNode; leader: EnsembleNode }) => unknown
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
