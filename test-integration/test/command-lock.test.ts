@@ -38,6 +38,16 @@ async function running(zk: ZooKeeper): Promise<string> {
   return node
 }
 
+/** The process that kills the command when zk cannot do it. */
+async function guardianOf({ child }: ZkCommand): Promise<number | undefined> {
+  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').catch(() => '')
+  for (const pid of children.trim().split(' ')) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
+    if (command.endsWith('\0guard\0')) return Number(pid)
+  }
+  return undefined
+}
+
 describeEnsemble('zk lock', (ensemble) => {
   afterEach(() => ensemble.mend())
 
@@ -49,6 +59,18 @@ describeEnsemble('zk lock', (ensemble) => {
     await witness.delete(node)
     expect(await run.ended).toBe(75)
     expect(await processesOf(node)).toEqual([])
+  })
+
+  test('zk lock replaces a guardian that is killed', async () => {
+    const chroot = await newChroot(ensemble)
+    const witness = await newClient(ensemble, { chroot })
+    const run = zkLock(ensemble.nodes, chroot, '--', 'sh', '-c', STUBBORN)
+    const node = await running(witness)
+    const first = await until('a guardian', () => guardianOf(run))
+    process.kill(first, 'SIGKILL')
+    await until('another one', async () => ((await guardianOf(run)) ?? first) !== first)
+    run.child.kill('SIGKILL')
+    await until('the command to end', async () => (await processesOf(node)).length === 0)
   })
 
   test.each([

@@ -1,5 +1,6 @@
 // The command that runs under the lock, and its end.
 import { spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
@@ -33,7 +34,7 @@ export class GuardedCommand {
   readonly #reserve: number
   #guardian: Guardian
   /** By the steady clock, in ms. */
-  #leaseEnd = 0
+  #leaseEnd: number
   #isFinished = false
 
   /**
@@ -46,6 +47,7 @@ export class GuardedCommand {
     reserve: number,
     mayStart: () => boolean,
   ): Promise<GuardedCommand | undefined> {
+    const leaseEnd = performance.now() + lease
     const child = spawn('/bin/sh', ['-c', LAUNCHER, 'zk', ...program.words], {
       // The new session has a group of its own, which cannot read from a terminal.
       detached: !program.inForeground,
@@ -60,24 +62,29 @@ export class GuardedCommand {
       child.once('spawn', resolve)
     })
     const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, mark: program.mark }
-    const command = new GuardedCommand(ended, family, reserve, await Guardian.start(family, lease, reserve))
-    command.#leaseEnd = performance.now() + lease
-    const launch = child.stdio[3] as NodeJS.WritableStream
+    const launch = child.stdio[3] as Writable
     launch.on('error', () => {})
-    if (mayStart()) launch.end('go\n')
-    else {
+    try {
+      const guardian = await Guardian.start(family, leaseEnd - performance.now(), reserve)
+      const command = new GuardedCommand(ended, family, reserve, guardian, leaseEnd)
+      if (mayStart()) {
+        launch.write('go\n')
+        return command
+      }
       launch.end()
       await command.finish(0)
       return undefined
+    } finally {
+      launch.end()
     }
-    return command
   }
 
-  private constructor(ended: Promise<number>, family: Family, reserve: number, guardian: Guardian) {
+  private constructor(ended: Promise<number>, family: Family, reserve: number, guardian: Guardian, leaseEnd: number) {
     this.ended = ended
     this.#family = family
     this.#reserve = reserve
     this.#guardian = guardian
+    this.#leaseEnd = leaseEnd
     this.#watch(guardian)
   }
 
@@ -134,7 +141,7 @@ export class GuardedCommand {
         this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now(), this.#reserve)
         this.#watch(this.#guardian)
       } catch (error) {
-        say(`no other guardian can be started: ending the command: ${(error as Error).message}`)
+        say(`ending the command: ${(error as Error).message}`)
         await this.#send('SIGKILL')
       }
     })

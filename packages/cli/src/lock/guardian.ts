@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
-import { say } from '../command/output.ts'
+import { print, say } from '../command/output.ts'
 import { byTheLease } from './ending.ts'
 import { type Family, signalFamily } from './process-table.ts'
 
@@ -19,28 +19,35 @@ type Order =
   | { readonly done: true }
 
 export class Guardian {
-  /** Settles when it has ended, which it does only if somebody kills it. */
+  /** Resolves when it has ended, which it does only if somebody kills it. */
   readonly ended: Promise<void>
   readonly pid: number
   readonly #orders: Writable
 
-  /** `lease` is what is left of the lease, and the command is killed `reserve` before its end. In ms. */
-  static start(family: Family, lease: number, reserve: number): Promise<Guardian> {
+  /**
+   * `lease` is what is left of the lease, and the command is killed `reserve` before its end. In ms. Resolves when it guards the
+   * family, and rejects if it ends before.
+   */
+  static async start(family: Family, lease: number, reserve: number): Promise<Guardian> {
     // A session of its own: no signal of the terminal, or for the group of zk, reaches it.
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', 'guard'], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'inherit'],
-    })
-    return new Promise((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      [...(isExecutable() ? [] : [...process.execArgv, process.argv[1]!]), 'guard'],
+      {
+        detached: true,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    )
+    const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()))
+    const guardian = new Guardian(child.pid ?? 0, child.stdin, ended)
+    guardian.#tell({ family, reserve })
+    guardian.extend(lease)
+    await new Promise<void>((resolve, reject) => {
       child.once('error', reject)
-      child.once('spawn', () => {
-        const ended = new Promise<void>((settle) => void child.once('exit', () => settle()))
-        const guardian = new Guardian(child.pid ?? 0, child.stdin, ended)
-        guardian.#tell({ family, reserve })
-        guardian.extend(lease)
-        resolve(guardian)
-      })
+      child.stdout.once('data', () => resolve())
+      void ended.then(() => reject(new Error('the guardian of the command cannot be started')))
     })
+    return guardian
   }
 
   private constructor(pid: number, orders: Writable, ended: Promise<void>) {
@@ -66,6 +73,15 @@ export class Guardian {
   }
 }
 
+/** Whether zk is a single executable, made by `bun build --compile` or `deno compile`. */
+function isExecutable(): boolean {
+  const { Bun, Deno } = globalThis as {
+    readonly Bun?: { readonly isStandaloneExecutable?: boolean }
+    readonly Deno?: { readonly build: { readonly standalone?: boolean } }
+  }
+  return Bun?.isStandaloneExecutable === true || Deno?.build.standalone === true
+}
+
 /** What the guardian does. Resolves when it has nothing to guard any more. */
 export async function guard(): Promise<number> {
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
@@ -85,7 +101,10 @@ export async function guard(): Promise<number> {
   }, LOOK)
   for await (const line of createInterface({ input: process.stdin })) {
     const order = JSON.parse(line) as Order
-    if ('family' in order) ({ family, reserve } = order)
+    if ('family' in order) {
+      ;({ family, reserve } = order)
+      print('ready\n')
+    }
     if ('leaseEnd' in order) {
       leaseEnd = order.leaseEnd
       clearTimeout(timer)
