@@ -1,25 +1,48 @@
 // The client that the options of a command describe.
 import { readFileSync } from 'node:fs'
 import { connect, type ZooKeeper } from '@zk/client'
+import { type ConnectString, parseConnectString } from '@zk/wire'
 import { type Arguments, UsageError } from './options.ts'
 
 const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', or in ZK_CONNECT"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** What a command asks for besides the options of the user. */
+export interface ClientOptions {
+  /** A connect string, in place of that of the user. */
+  readonly servers?: string
+  readonly readOnly?: boolean
+}
+
+/** The servers and the chroot of the user. Throws a UsageError. */
+export function serversOf(args: Arguments, environment: Environment): ConnectString {
+  try {
+    return parseConnectString(connectStringOf(args, environment))
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+}
+
+function connectStringOf(args: Arguments, environment: Environment): string {
+  const servers = args.text('connect') ?? environment['ZK_CONNECT'] ?? ''
+  if (servers === '') throw new UsageError(SERVERS_WANTED)
+  return servers
+}
+
 /** Rejects with a UsageError, or as `connect` does. */
 export async function connectWith(
   args: Arguments,
   environment: Environment,
   signal: AbortSignal | undefined,
+  { servers = connectStringOf(args, environment), readOnly = false }: ClientOptions = {},
 ): Promise<ZooKeeper> {
-  const servers = args.text('connect') ?? environment['ZK_CONNECT'] ?? ''
-  if (servers === '') throw new UsageError(SERVERS_WANTED)
   const credentials = credentialsOf(args, environment)
   const sessionTimeout = args.duration('session-timeout')
   try {
     return await connect(servers, {
       connectTimeout: args.duration('timeout') ?? 5_000,
+      ...(readOnly ? { readOnly } : {}),
       ...(sessionTimeout === undefined ? {} : { sessionTimeout }),
       ...(credentials === undefined ? {} : { auth: [{ scheme: 'digest', auth: credentials }] }),
       ...(signal === undefined ? {} : { signal }),

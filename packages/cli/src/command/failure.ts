@@ -12,7 +12,8 @@ export function report(error: unknown): number {
   return codeOf(error)
 }
 
-function codeOf(error: unknown): number {
+/** The exit code of an error. */
+export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof OutputError) return EXIT.output
   if (ConnectError.is(error)) return EXIT.unavailable

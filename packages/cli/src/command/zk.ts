@@ -1,7 +1,7 @@
 // Finds the command and runs it. Nothing of the client is imported here: the help starts without it.
 import type { Command } from './command.ts'
 import { EXIT } from './exit.ts'
-import { COMMON_OPTIONS, readArguments, UnknownNameError, UsageError } from './options.ts'
+import { Arguments, COMMON_OPTIONS, type Option, readArguments, UnknownNameError, UsageError } from './options.ts'
 import { print } from './output.ts'
 
 interface Entry {
@@ -20,8 +20,12 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('../lock/elect.ts')).ELECT,
   },
   locks: {
-    summary: 'Prints who holds a lock, a semaphore or a leadership, and who waits, in order.',
+    summary: 'Prints who holds a lock, a semaphore or a leadership, and who waits for whom; or breaks a hold.',
     load: async () => (await import('../lock/locks.ts')).LOCKS,
+  },
+  leader: {
+    summary: 'Prints who leads an election, and follows the changes.',
+    load: async () => (await import('../lock/leader.ts')).LEADER,
   },
   get: { summary: 'Prints the data of a node.', load: async () => (await import('../nodes/read.ts')).GET },
   stat: {
@@ -45,6 +49,30 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'Deletes a node, and with -r all nodes below it.',
     load: async () => (await import('../nodes/write.ts')).RM,
   },
+  health: {
+    summary: 'Checks whether servers open a session, read, write and notify.',
+    load: async () => (await import('../ensemble/health.ts')).HEALTH,
+  },
+  config: {
+    summary: 'Prints the members of the ensemble, with their roles and addresses.',
+    load: async () => (await import('../ensemble/config.ts')).CONFIG,
+  },
+  words: {
+    summary: 'Sends four-letter words to each server, and prints the answers.',
+    load: async () => (await import('../ensemble/words.ts')).WORDS,
+  },
+  bench: {
+    summary: 'Measures how fast the ensemble reads, writes and locks.',
+    load: async () => (await import('../ensemble/bench.ts')).BENCH,
+  },
+  serve: {
+    summary: 'Runs an ensemble for tests in any language, with faults on demand.',
+    load: async () => (await import('../ensemble/serve.ts')).SERVE,
+  },
+  conform: {
+    summary: 'Judges a server or a client by the clauses of the protocol (@zk/conform).',
+    load: async () => (await import('../ensemble/conform.ts')).CONFORM,
+  },
 }
 
 /** Resolves with the exit code. */
@@ -61,8 +89,9 @@ export async function zk(args: readonly string[]): Promise<number> {
     const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
     const command = await entry.load()
+    if (command.takesAllWords) return await command.run(new Arguments(rest, {}), [])
     const end = rest.indexOf('--')
-    const given = readArguments(end < 0 ? rest : rest.slice(0, end), [...command.options, ...COMMON_OPTIONS])
+    const given = readArguments(end < 0 ? rest : rest.slice(0, end), optionsOf(command))
     if (given.has('help')) {
       print(helpOf(name, entry.summary, command))
       return EXIT.done
@@ -83,8 +112,13 @@ function overview(): string {
   ].join('\n')
 }
 
-function helpOf(name: string, summary: string, { usage, options, notes }: Command): string {
-  const rows = [...options, ...COMMON_OPTIONS].map(({ name, short, value, help }) => ({
+function optionsOf({ options, isLocal }: Command): readonly Option[] {
+  return [...options, ...(isLocal ? COMMON_OPTIONS.filter(({ name }) => name === 'help') : COMMON_OPTIONS)]
+}
+
+function helpOf(name: string, summary: string, command: Command): string {
+  const { usage, notes } = command
+  const rows = optionsOf(command).map(({ name, short, value, help }) => ({
     left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     help,
   }))

@@ -1,76 +1,97 @@
 // `zk locks`: who holds, and who waits.
-import { type ContenderInfo, Lock, Semaphore, SharedLock, type ZooKeeper } from '@zk/recipes'
+import { KeeperError } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
-import { withClient } from '../command/connection.ts'
+import { serversOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
-import { print, printJson } from '../command/output.ts'
-import { pathOf } from '../nodes/path.ts'
+import { withClientUntilSignal } from '../command/interrupt.ts'
+import { type Arguments, UsageError } from '../command/options.ts'
+import { print, printJson, say } from '../command/output.ts'
+import { checkPath } from '../nodes/path.ts'
+import { Addresses } from './addresses.ts'
+import { breakHold } from './break-hold.ts'
+import { type Contender, contendersAt, lockPathsBelow } from './contenders.ts'
+import { contenderDocument, contenderTable } from './shown-contenders.ts'
+import { watchLocks } from './watch-locks.ts'
 
 export const LOCKS: Command = {
-  usage: 'PATH [options]',
-  options: [{ name: 'json', help: 'print JSON' }],
-  notes: `For the names of @zk/recipes, Curator and kazoo. The session is the one to look for in the connections of the servers.
+  usage: 'PATH… [options] | --break NODE [--yes]',
+  options: [
+    { name: 'recursive', short: 'r', help: 'all locks at and below each PATH' },
+    { name: 'watch', short: 'w', help: 'go on: a live table on a terminal, otherwise a line at each change' },
+    { name: 'address', help: 'also the address of each client, by the word cons of the servers' },
+    { name: 'break', value: 'NODE', help: 'delete the node of a contender; asks first' },
+    { name: 'yes', short: 'y', help: 'do not ask' },
+    { name: 'json', help: 'print JSON, a line a path; with --watch a line at each change of a path' },
+  ],
+  notes: `For locks, semaphores and elections with the names of @zk/recipes, Curator and kazoo. BEHIND is for whom a contender waits. SINCE is when it queued.
+The session and the address tell you where it runs. Servers that do not allow cons are named on standard error.
+
+--break deletes the node: the holder is told so, and loses the lock. Its program may run on until it notices, and what it has written
+with its fencing token stays valid. The next contender gets a greater token. A node that is not a contender is refused. If a contender waits, it loses its
+place.
+
+Exit codes: 0 done, 1 the question was not answered with yes, 66 there is no such path, 69 no server, 77 no permission.
 
 Example:
-  zk locks /locks/backup
+  zk locks /locks --recursive --address
 `,
-  run: async (args) => {
-    const path = pathOf(args, 'zk locks PATH')
-    return withClient(args, async (zk) => {
-      const contenders = await contendersOf(zk, path)
-      if (args.has('json')) printJson({ path, contenders: contenders.map(documentOf) })
-      else print(tableOf(contenders))
-      return EXIT.done
-    })
-  },
+  run: locks,
 }
 
-/** The kind of the recipe shows in the names of its nodes. */
-async function contendersOf(zk: ZooKeeper, path: string): Promise<readonly ContenderInfo[]> {
-  const { children } = await zk.getChildren(path)
-  if (children.includes('leases') && children.includes('locks')) {
-    const semaphore = new Semaphore(zk, path)
-    return [...(await semaphore.holders()), ...(await semaphore.contenders())]
+async function locks(args: Arguments): Promise<number> {
+  const node = args.text('break')
+  if (node !== undefined) return breakHold(args, node)
+  if (args.has('yes')) throw new UsageError('--yes goes with --break')
+  if (args.words.length === 0) throw new UsageError('name at least one path: zk locks PATH…')
+  for (const path of args.words) checkPath(path)
+  const paths = [...new Set(args.words)]
+  const { servers } = serversOf(args, process.env)
+  const addresses = args.has('address') ? new Addresses(servers, args.duration('timeout') ?? 5_000) : undefined
+  return withClientUntilSignal(args, async (zk, signal) => {
+    if (args.has('watch')) {
+      return watchLocks(zk, paths, { isRecursive: args.has('recursive'), isJson: args.has('json'), addresses, signal })
+    }
+    let code: number = EXIT.done
+    let shown = 0
+    for (const path of paths) {
+      try {
+        for await (const lockPath of args.has('recursive') ? lockPathsBelow(zk, path, signal) : [path]) {
+          const contenders = await contendersAt(zk, lockPath, { signal })
+          await addresses?.find(contenders.map(({ sessionId }) => sessionId))
+          // A lock whose last contender has just left is no news below a path.
+          if (args.has('recursive') && contenders.length === 0) continue
+          const hasHeading = args.has('recursive') || paths.length > 1
+          show(lockPath, contenders, { isJson: args.has('json'), addresses, hasHeading, isFirst: shown === 0 })
+          shown++
+        }
+      } catch (error) {
+        if (!KeeperError.is(error, 'NoNode')) throw error
+        say(`there is no node ${printable(path)}`)
+        code = EXIT.noNode
+      }
+    }
+    if (shown === 0 && code === EXIT.done) say('nobody holds or waits there')
+    return code
+  })
+}
+
+interface Showing {
+  readonly isJson: boolean
+  readonly addresses: Addresses | undefined
+  readonly hasHeading: boolean
+  readonly isFirst: boolean
+}
+
+function show(
+  path: string,
+  contenders: readonly Contender[],
+  { isJson, addresses, hasHeading, isFirst }: Showing,
+): void {
+  if (isJson) {
+    return printJson({ path, contenders: contenders.map((contender) => contenderDocument(contender, addresses)) })
   }
-  const isShared = children.some((name) => /__(READ|WRIT)__|-__WL__|-__RL__/.test(name))
-  return (isShared ? new SharedLock(zk, path) : new Lock(zk, path)).contenders()
+  if (contenders.length === 0) return say(`nobody holds or waits at ${printable(path)}`)
+  const heading = hasHeading ? `${isFirst ? '' : '\n'}${printable(path)}\n` : ''
+  print(heading + contenderTable(contenders, addresses))
 }
-
-function documentOf(contender: ContenderInfo): Readonly<Record<string, unknown>> {
-  return {
-    path: contender.path,
-    kind: contender.kind,
-    isGranted: contender.isGranted ?? null,
-    label: contender.label,
-    sessionId: sessionOf(contender),
-    since: dateOf(contender),
-    sinceMs: contender.since,
-    fencingToken: String(contender.fencingToken),
-  }
-}
-
-function tableOf(contenders: readonly ContenderInfo[]): string {
-  const rows = contenders.map((contender) => [
-    contender.isGranted === undefined ? '?' : contender.isGranted ? 'holds' : 'waits',
-    printable(contender.label) || '-',
-    sessionOf(contender),
-    dateOf(contender),
-    String(contender.fencingToken),
-    printable(contender.path),
-  ])
-  const all = [['', 'LABEL', 'SESSION', 'SINCE', 'TOKEN', 'NODE'], ...rows]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
-}
-
-const sessionOf = ({ sessionId }: ContenderInfo): string => `0x${BigInt.asUintN(64, sessionId).toString(16)}`
-const dateOf = ({ since }: ContenderInfo): string => new Date(since).toISOString()

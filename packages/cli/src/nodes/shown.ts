@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import type { NodeData, Stat } from '@zk/client'
 import { printable } from '@zk/client/internal'
 
-const hex = (value: bigint): string => `0x${BigInt.asUintN(64, value).toString(16)}`
+export const hex = (value: bigint): string => `0x${BigInt.asUintN(64, value).toString(16)}`
 
 /** The stat in JSON: zxids and sessions in hex, times as ISO dates and in ms. */
 export function statDocument(stat: Stat): Readonly<Record<string, unknown>> {

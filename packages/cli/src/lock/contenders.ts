@@ -1,0 +1,135 @@
+// Who holds and who waits at a path, in order, by the names of @zk/recipes, Curator and kazoo.
+import { type CallOptions, KeeperError, walk, type ZooKeeper } from '@zk/client'
+import { type ContenderInfo, type HolderInfo, LeaderElection, Lock, Semaphore, SharedLock } from '@zk/recipes'
+
+export interface Contender {
+  /** The path of its node. */
+  readonly path: string
+  /** `lock`, `latch`, `read`, `write` or `semaphore`. */
+  readonly kind: string
+  /** undefined if that cannot be seen, of a permit of another program. */
+  readonly isGranted: boolean | undefined
+  /** The data of the node. */
+  readonly label: string
+  readonly sessionId: bigint
+  readonly since: number
+  readonly fencingToken: bigint
+  readonly permit: number | undefined
+  /** The contender for which this one waits; undefined if it waits for none. */
+  readonly behind: Contender | undefined
+}
+
+const UUID = '[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}'
+const COUNTER = String.raw`(\d{10}|-\d{9,10})`
+const OURS = new RegExp(`^_c_${UUID}-(lock-|latch-|__READ__|__WRIT__)${COUNTER}$`)
+/** kazoo's Lock, Election and WriteLock have `__lock__`, its ReadLock `__rlock__`. */
+const KAZOO = new RegExp(`^[0-9a-f]{32}(__lock__|__rlock__)${COUNTER}$`)
+/** A permit of a semaphore. */
+const LEASE = new RegExp(String.raw`^_c_${UUID}-lease-\d+$`)
+/** A permit of kazoo's semaphore. */
+const KAZOO_LEASE = /^[0-9a-f]{32}$/
+
+/** Whether the node is a contender, or a permit, by its name. */
+export function isContenderName(name: string): boolean {
+  return [OURS, KAZOO, LEASE, KAZOO_LEASE].some((pattern) => pattern.test(name))
+}
+
+export const isSemaphore = (children: readonly string[]): boolean =>
+  children.includes('leases') && children.includes('locks')
+
+/** The paths at which contenders queue, as they are found. A semaphore is one path. */
+export async function* lockPathsBelow(zk: ZooKeeper, root: string, signal: AbortSignal): AsyncGenerator<string> {
+  const semaphores = new Set<string>()
+  for await (const { path, children } of walk(zk, root, { signal })) {
+    if (semaphores.has(path.replace(/\/(locks|leases)$/, ''))) continue
+    if (isSemaphore(children)) semaphores.add(path)
+    if (semaphores.has(path) || children.some(isContenderName)) yield path
+  }
+}
+
+/** Nodes that vanish while they are read are left out. Rejects with NoNode if the path does not exist. */
+export async function contendersAt(zk: ZooKeeper, path: string, options: CallOptions): Promise<readonly Contender[]> {
+  const { children } = await zk.getChildren(path, options)
+  if (isSemaphore(children)) {
+    const semaphore = new Semaphore(zk, path)
+    return [...held(await semaphore.holders(options)), ...inLine(await semaphore.contenders(options))]
+  }
+  const markers = new Set(children.map((name) => (OURS.exec(name) ?? KAZOO.exec(name))?.[1] ?? KAZOO_LEASE.test(name)))
+  const lists: (readonly Contender[])[] = []
+  if (markers.has('lock-')) lists.push(inLine(await new Lock(zk, path).contenders(options)))
+  if (markers.has('latch-')) lists.push(inLine(await new LeaderElection(zk, path).contenders(options)))
+  if (markers.has('__READ__') || markers.has('__WRIT__')) {
+    lists.push(inLine(await new SharedLock(zk, path).contenders(options)))
+  }
+  if (markers.has('__lock__') || markers.has('__rlock__')) lists.push(await kazooLine(zk, path, children, options))
+  if (markers.has(true)) {
+    const leases = children.filter((name) => KAZOO_LEASE.test(name))
+    const read = await readAll(zk, path, leases, () => 'semaphore', options)
+    lists.push(read.map((each) => ({ ...each, isGranted: true, permit: undefined, behind: undefined })))
+  }
+  return lists.flat()
+}
+
+type Read = Omit<Contender, 'isGranted' | 'permit' | 'behind'>
+
+/** kazoo orders by the numbers of the nodes. Its readers wait for writers, everything else for the one before. */
+async function kazooLine(
+  zk: ZooKeeper,
+  path: string,
+  children: readonly string[],
+  options: CallOptions,
+): Promise<readonly Contender[]> {
+  const names = children.flatMap((name) => {
+    const [, marker, number] = KAZOO.exec(name) ?? []
+    return marker === undefined ? [] : [{ name, marker, number: Number(number) }]
+  })
+  names.sort((one, other) => one.number - other.number)
+  const hasReaders = names.some(({ marker }) => marker === '__rlock__')
+  const kindOf = (name: string): string => (name.includes('__rlock__') ? 'read' : hasReaders ? 'write' : 'lock')
+  const list = names.map(({ name }) => name)
+  return inLine(await readAll(zk, path, list, kindOf, options))
+}
+
+async function readAll(
+  zk: ZooKeeper,
+  path: string,
+  names: readonly string[],
+  kindOf: (name: string) => string,
+  options: CallOptions,
+): Promise<Read[]> {
+  const read = names.map(async (name) => {
+    const node = `${path === '/' ? '' : path}/${name}`
+    try {
+      const { text, stat } = await zk.getData(node, options)
+      const { ephemeralOwner: sessionId, ctime: since, czxid: fencingToken } = stat
+      return [{ path: node, kind: kindOf(name), label: text, sessionId, since, fencingToken }]
+    } catch (error) {
+      if (KeeperError.is(error, 'NoNode')) return []
+      throw error
+    }
+  })
+  return (await Promise.all(read)).flat()
+}
+
+function held(holders: readonly HolderInfo[]): Contender[] {
+  return holders.map((holder) => ({ ...fieldsOf(holder), permit: holder.permit, behind: undefined }))
+}
+
+/** Contenders of one line, oldest first. Those of the recipes know already whether they hold. */
+function inLine(line: readonly (Read & Pick<Partial<ContenderInfo>, 'isGranted'>)[]): Contender[] {
+  const seen: Contender[] = []
+  let writer: Contender | undefined
+  for (const each of line) {
+    const behind = each.kind === 'read' ? writer : seen.at(-1)
+    const isGranted = each.isGranted ?? behind === undefined
+    const contender = { ...fieldsOf(each), isGranted, permit: undefined, behind: isGranted ? undefined : behind }
+    seen.push(contender)
+    if (each.kind !== 'read') writer = contender
+  }
+  return seen
+}
+
+function fieldsOf(each: Read & Pick<Partial<ContenderInfo>, 'isGranted'>): Omit<Contender, 'permit' | 'behind'> {
+  const { path, kind, label, sessionId, since, fencingToken, isGranted } = each
+  return { path, kind, label, sessionId, since, fencingToken, isGranted }
+}
