@@ -1,5 +1,6 @@
 // `zk serve`: the ensemble of @zk/testing as a process.
-import { fstatSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { fstatSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
 import { TestEnsemble, type TestEnsembleOptions } from '@zk/testing'
@@ -15,7 +16,7 @@ const LAST_PORT = 65_535
 
 export const SERVE: Command = {
   isLocal: true,
-  usage: '[options]',
+  usage: '[NAME=VALUE…] [options]',
   options: [
     { name: 'members', value: 'N', help: 'how many servers (default: 3)' },
     { name: 'port', value: 'PORT', help: 'the port of the first; the others follow (default: any that are free)' },
@@ -28,9 +29,11 @@ export const SERVE: Command = {
   notes: `A test double: it speaks the protocol as the release does, and keeps nothing on disk. It listens on 127.0.0.1 alone. The first line of standard output is the connect
 string; with --http the second is the URL. It ends with 0 on SIGINT, SIGTERM and SIGHUP.
 
-A line on standard input is a fault, a control or a question: kill zk1, start zk1, pause leader, partition zk1 zk2,zk3, expire 0x…,
+Lines on standard input are read unless zk runs in the background of a terminal. A line is a fault, a control or a question: kill zk1, start zk1, pause leader, partition zk1 zk2,zk3, expire 0x…,
 lose-reply op=create path=/a, delay-reply ms=500 times=forever, history. help lists them. The answer has lines of data, if any, and ends with
 a line that is ok, or begins with error.
+
+NAME=VALUE is any other option of an ensemble of @zk/testing; a VALUE may be JSON: extendedTypesEnabled=true, maxSessionTimeout=4000.
 
 HTTP: POST / with a line, GET / (the members), GET /history?op=create&path=/a. The answer is JSON; a wrong line is answered with 400.
 
@@ -45,8 +48,6 @@ async function serve(args: Arguments): Promise<number> {
   const options = optionsOf(args)
   const httpPort = args.wholeNumber('http', 0)
   if (httpPort !== undefined && httpPort > LAST_PORT) throw new UsageError(`--http is at most ${LAST_PORT}`)
-  const [odd] = args.words
-  if (odd !== undefined) throw new UsageError(`zk serve takes options only, not '${odd}'`)
   return interruptible(async (signal) => {
     const ensemble = await started(() => TestEnsemble.start(options))
     try {
@@ -75,10 +76,25 @@ function optionsOf(args: Arguments): TestEnsembleOptions {
   const tickTime = args.duration('tick')
   const release = args.text('release') as TestEnsembleOptions['release']
   return {
+    ...Object.fromEntries(args.words.map(settingOf)),
     members,
     ...(port === undefined ? {} : { ports: Array.from({ length: members }, (_, index) => port + index) }),
     ...(tickTime === undefined ? {} : { tickTime }),
     ...(release === undefined ? {} : { release }),
+  }
+}
+
+/** Options of this command, and what would make others than this machine reach it. */
+const NOT_SETTINGS: readonly string[] = ['members', 'ports', 'release', 'tickTime', 'host', 'tls']
+
+function settingOf(word: string): readonly [string, unknown] {
+  const [, name, value = ''] = /^([a-z]+)=(.*)$/is.exec(word) ?? []
+  if (name === undefined) throw new UsageError(`'${word}' is not NAME=VALUE`)
+  if (NOT_SETTINGS.includes(name)) throw new UsageError(`${name} cannot be given as NAME=VALUE: see zk serve --help`)
+  try {
+    return [name, JSON.parse(value)]
+  } catch {
+    return [name, value]
   }
 }
 
@@ -142,12 +158,33 @@ function endsWithInput(): boolean {
   return input.isFIFO() || input.isSocket() || isatty(0)
 }
 
-/** Standard input may be closed. */
+/** Standard input may be closed. A process in the background is stopped when it reads from a terminal. */
 function isReadable(): boolean {
   try {
     fstatSync(0)
-    return true
   } catch {
     return false
   }
+  return !isatty(0) || isInForeground()
+}
+
+function isInForeground(): boolean {
+  try {
+    const [group, foreground] = process.platform === 'linux' ? groupsOfLinux() : groupsFromPs()
+    return group === foreground
+  } catch {
+    return true
+  }
+}
+
+function groupsFromPs(): readonly string[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(process.pid)], { encoding: 'utf8' })
+  return stdout.trim().split(/\s+/)
+}
+
+/** The group of this process, and the one that may read from its terminal. `ps` may be missing in a container. */
+function groupsOfLinux(): readonly (string | undefined)[] {
+  const stat = readFileSync('/proc/self/stat', 'latin1')
+  const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [group, foreground]
 }

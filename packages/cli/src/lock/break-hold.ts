@@ -31,7 +31,7 @@ export function breakHold(args: Arguments, node: string): Promise<number> {
       return EXIT.failed
     }
     say(whatHappens(contender, contenders))
-    if (!args.has('yes') && !(await confirm('Delete its node?'))) return EXIT.notDone
+    if (!args.has('yes') && !(await confirm('Delete its node?', signal))) return EXIT.notDone
     signal.throwIfAborted()
     await zk.delete(node, { version: stat.version, signal })
     if (args.has('json')) printJson({ path, broken: contenderDocument(contender, undefined) })

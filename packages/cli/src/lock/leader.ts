@@ -93,7 +93,7 @@ function teller(args: Arguments, path: string, program: readonly string[], signa
   return async (leader) => {
     if (program.length > 0) {
       const code = await runFor(leader, path, program, signal)
-      if (code !== 0) say(`the command has ended with ${code}`)
+      if (code !== 0 && !signal.aborted) say(`the command has ended with ${code}`)
     } else if (args.has('json')) {
       const at = new Date()
       printJson({
