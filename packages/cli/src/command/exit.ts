@@ -7,7 +7,11 @@ export const EXIT = {
   notAcquired: 1,
   /** The question was answered with no. */
   notDone: 1,
+  /** Of `diff`: there are differences. */
+  different: 1,
   usage: 64,
+  /** Standard input or a file is not as it must be: JSON is malformed, or it ends early. */
+  input: 65,
   /** There is no such node. */
   noNode: 66,
   /** No server was reached, or the session ended. */

@@ -2,8 +2,23 @@
 import { ConnectError, isTransient, KeeperError, ZkError } from '@zk/client'
 import { nearestOf } from '@zk/client/internal'
 import { EXIT } from './exit.ts'
+import { InputError } from './input.ts'
 import { UnknownNameError, UsageError } from './options.ts'
 import { OutputError, say } from './output.ts'
+
+/** What could not be done at single nodes, while the command goes on with the others. Each failure is said at once. */
+export class Failures {
+  /** The exit code: that of the first failure. */
+  code: number = EXIT.done
+
+  /** Throws an error that others would follow: no server is reached, or the output cannot be written. */
+  add(error: unknown): void {
+    const isOfOneNode = error instanceof InputError || (KeeperError.is(error) && !isTransient(error))
+    if (!isOfOneNode || KeeperError.is(error, 'Closed', 'AuthFailed')) throw error
+    const code = report(error)
+    if (this.code === EXIT.done) this.code = code
+  }
+}
 
 /** Returns the exit code. */
 export function report(error: unknown): number {
@@ -15,6 +30,7 @@ export function report(error: unknown): number {
 /** The exit code of an error. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage
+  if (error instanceof InputError) return EXIT.input
   if (error instanceof OutputError) return EXIT.output
   if (ConnectError.is(error)) return EXIT.unavailable
   if (KeeperError.is(error)) {
@@ -31,6 +47,7 @@ export function messageOf(error: unknown): string {
     const nearest = nearestOf(error.unknown, error.known)
     return nearest === undefined ? error.message : `${error.message}: did you mean ${nearest}?`
   }
-  if (error instanceof UsageError || error instanceof OutputError || ZkError.is(error)) return error.message
+  if (error instanceof UsageError || error instanceof InputError || error instanceof OutputError) return error.message
+  if (ZkError.is(error)) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

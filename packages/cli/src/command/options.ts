@@ -49,6 +49,11 @@ export class Arguments {
     this.#values = values
   }
 
+  /** A copy with these options in place of its own. */
+  with(values: Readonly<Record<string, string | undefined>>): Arguments {
+    return new Arguments(this.words, { ...this.#values, ...values })
+  }
+
   has(flag: string): boolean {
     return this.#values[flag] === true
   }

@@ -1,6 +1,10 @@
 // What zk itself writes. Not by `process.stdout` and `process.stderr`: they make a pipe that the command inherits non-blocking,
 // and the command would not expect that.
 import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+
+/** Lines are written together, up to so many characters. */
+const CHUNK = 65_536
 
 /** Standard output cannot be written. */
 export class OutputError extends Error {
@@ -24,9 +28,30 @@ export function print(data: string | Uint8Array): void {
   }
 }
 
+/** Lines of data, as they come: on a terminal at once, otherwise many together. */
+export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+  const most = isatty(1) ? 0 : CHUNK
+  let text = ''
+  try {
+    for await (const line of lines) {
+      text += `${line}\n`
+      if (text.length < most) continue
+      print(text)
+      text = ''
+    }
+  } finally {
+    print(text)
+  }
+}
+
+/** A line of `--json`. */
+export function jsonLine(document: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ version: 1, ...document })
+}
+
 /** A document of `--json`, on a line of its own. */
 export function printJson(document: Readonly<Record<string, unknown>>): void {
-  print(`${JSON.stringify({ version: 1, ...document })}\n`)
+  print(`${jsonLine(document)}\n`)
 }
 
 /** Words, on standard error. */

@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   get: { summary: 'Prints the data of a node.', load: async () => (await import('../nodes/read.ts')).GET },
   stat: {
-    summary: 'Prints what the servers say about a node: zxids, times, versions, sizes.',
+    summary: 'Prints what the servers say about a node: zxids, times, versions. --wait waits until it exists.',
     load: async () => (await import('../nodes/read.ts')).STAT,
   },
   ls: {
@@ -40,6 +40,18 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'Prints the paths of a node and of all nodes below it, as they are read.',
     load: async () => (await import('../nodes/read.ts')).FIND,
   },
+  tree: {
+    summary: 'Draws a node and all nodes below it, with the sizes of their data.',
+    load: async () => (await import('../nodes/tree.ts')).TREE,
+  },
+  du: {
+    summary: 'Prints how many bytes and nodes are below each child of a node, the largest first.',
+    load: async () => (await import('../nodes/tree.ts')).DU,
+  },
+  watch: {
+    summary: 'Prints the events of nodes as they happen, or runs a command for each.',
+    load: async () => (await import('../nodes/watch.ts')).WATCH,
+  },
   set: { summary: 'Replaces the data of a node.', load: async () => (await import('../nodes/write.ts')).SET },
   create: {
     summary: 'Creates a node, and prints its path.',
@@ -48,6 +60,30 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   rm: {
     summary: 'Deletes a node, and with -r all nodes below it.',
     load: async () => (await import('../nodes/write.ts')).RM,
+  },
+  acl: {
+    summary: 'Prints or sets the ACL of a node, and with -r of all nodes below it.',
+    load: async () => (await import('../nodes/acl.ts')).ACL_COMMAND,
+  },
+  multi: {
+    summary: 'Does several writes as one transaction, read as lines of JSON.',
+    load: async () => (await import('../nodes/multi.ts')).MULTI,
+  },
+  cp: {
+    summary: 'Copies a node, and with -r all nodes below it, also to another ensemble.',
+    load: async () => (await import('../nodes/transfer.ts')).CP,
+  },
+  diff: {
+    summary: 'Compares two trees of nodes, of one or two ensembles, or with a file of export.',
+    load: async () => (await import('../nodes/transfer.ts')).DIFF,
+  },
+  export: {
+    summary: 'Writes a node and all nodes below it as lines of JSON, with ACLs and stats.',
+    load: async () => (await import('../nodes/transfer.ts')).EXPORT,
+  },
+  import: {
+    summary: 'Writes what export has written, as far as it differs.',
+    load: async () => (await import('../nodes/transfer.ts')).IMPORT,
   },
   health: {
     summary: 'Checks whether servers open a session, read, write and notify.',

@@ -1,20 +1,18 @@
 // Commands that read nodes.
 import { isatty } from 'node:tty'
-import { walk } from '@zk/client'
+import { sleep, type Stat, type WalkedNode, type ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
+import { Failures } from '../command/failure.ts'
 import { type Option, UsageError } from '../command/options.ts'
-import { print, printJson, say } from '../command/output.ts'
+import { jsonLine, print, printJson, printLines, say } from '../command/output.ts'
 import { pathOf } from './path.ts'
 import { dataDocument, forTerminal, statDocument, statLines, textOf } from './shown.ts'
+import { DEPTH, walkAll } from './walking.ts'
 
 const JSON_OPTION: Option = { name: 'json', help: 'print JSON' }
-
-/** Lines are written together, up to so many characters. */
-const CHUNK = 65_536
-
 export const GET: Command = {
   usage: 'PATH [options]',
   options: [{ name: 'raw', help: 'print the bytes as they are, also on a terminal' }, JSON_OPTION],
@@ -43,14 +41,18 @@ Example:
 
 export const STAT: Command = {
   usage: 'PATH [options]',
-  options: [JSON_OPTION],
-  notes: `Example:
+  options: [{ name: 'wait', short: 'w', value: 'TIME', help: 'wait so long for the node to exist' }, JSON_OPTION],
+  notes: `If there is no such node, also after --wait, zk ends with 66.
+
+Examples:
   zk stat /config/database
+  zk stat /jobs/today/done --wait 30m && mail-the-report
 `,
   run: async (args) => {
     const path = pathOf(args, 'zk stat PATH')
+    const wait = args.duration('wait')
     return withClient(args, async (zk) => {
-      const stat = await zk.exists(path)
+      const stat = wait === undefined ? await zk.exists(path) : await statWithin(zk, path, wait)
       if (stat === undefined) {
         say(`there is no node ${printable(path)}`)
         return EXIT.noNode
@@ -60,6 +62,24 @@ export const STAT: Command = {
       return EXIT.done
     })
   },
+}
+
+/** Waits for the node; undefined if it does not exist in this time. */
+async function statWithin(zk: ZooKeeper, path: string, ms: number): Promise<Stat | undefined> {
+  const over = new AbortController()
+  const timeUp = sleep(zk.runtime, ms, { signal: over.signal }).then(
+    () => 'timeUp' as const,
+    () => 'timeUp' as const,
+  )
+  try {
+    for (;;) {
+      const { stat, changed } = await zk.existsAndWatch(path)
+      if (stat !== undefined) return stat
+      if ((await Promise.race([changed, timeUp])) === 'timeUp') return undefined
+    }
+  } finally {
+    over.abort()
+  }
 }
 
 export const LS: Command = {
@@ -84,26 +104,26 @@ Example:
 
 export const FIND: Command = {
   usage: 'PATH [options]',
-  options: [{ name: 'json', help: 'print JSON, a line a node' }],
-  notes: `A path a line: a parent before its children, and these in the order of their names. Many reads are under way at once, and the tree is not held in memory.
+  options: [DEPTH, { name: 'json', help: 'print JSON, a line a node' }],
+  notes: `A path a line: a parent before its children, and these in the order of their names. Many reads are under way at once, and the tree
+is not held in memory. Nodes without the right to read are named on standard error, and zk ends with 77. /zookeeper is left out unless PATH is
+there.
 
 Example:
   zk find /config | wc -l
 `,
   run: async (args) => {
     const path = pathOf(args, 'zk find PATH')
+    const depth = args.wholeNumber('depth', 0)
     return withClient(args, async (zk) => {
-      let lines = ''
-      for await (const node of walk(zk, path)) {
-        lines += args.has('json')
-          ? `${JSON.stringify({ version: 1, path: node.path, stat: statDocument(node.stat) })}\n`
-          : `${printable(node.path)}\n`
-        if (lines.length < CHUNK) continue
-        print(lines)
-        lines = ''
-      }
-      print(lines)
-      return EXIT.done
+      const failures = new Failures()
+      await printLines(found(walkAll(zk, path, { failures, depth }), args.has('json')))
+      return failures.code
     })
   },
+}
+
+async function* found(nodes: AsyncIterable<WalkedNode>, isJson: boolean): AsyncGenerator<string> {
+  for await (const { path, stat } of nodes)
+    yield isJson ? jsonLine({ path, stat: statDocument(stat) }) : printable(path)
 }

@@ -1,6 +1,6 @@
 // Nodes as text and as JSON.
 import { Buffer } from 'node:buffer'
-import type { NodeData, Stat } from '@zk/client'
+import type { Stat } from '@zk/client'
 import { printable } from '@zk/client/internal'
 
 export const hex = (value: bigint): string => `0x${BigInt.asUintN(64, value).toString(16)}`
@@ -24,6 +24,11 @@ export function statDocument(stat: Stat): Readonly<Record<string, unknown>> {
   }
 }
 
+/** Servers show containers and nodes with a TTL as persistent (DataNode.getClientEphemeralOwner). */
+export function isEphemeral({ ephemeralOwner }: Pick<Stat, 'ephemeralOwner'>): boolean {
+  return ephemeralOwner !== 0n
+}
+
 /** The stat for people: a line a field. */
 export function statLines(stat: Stat): string {
   const { ctimeMs, mtimeMs, ...fields } = statDocument(stat)
@@ -33,7 +38,7 @@ export function statLines(stat: Stat): string {
 }
 
 /** Text if the data is UTF-8, otherwise base64. */
-export function dataDocument({ data }: Pick<NodeData, 'data'>): Readonly<Record<string, unknown>> {
+export function dataDocument({ data }: { readonly data: Uint8Array }): Readonly<Record<string, unknown>> {
   const text = textOf(data)
   return text === undefined ? { base64: Buffer.from(data).toString('base64') } : { text }
 }

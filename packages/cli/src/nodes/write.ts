@@ -1,15 +1,17 @@
 // Commands that change nodes.
-import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline/promises'
-import { isatty } from 'node:tty'
-import { type CreateMode, deleteRecursive } from '@zk/client'
+import { type CreateMode, deleteRecursive, walk, type ZooKeeper } from '@zk/client'
+import { isSystemNode, printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, type Option, UsageError } from '../command/options.ts'
-import { print, printJson } from '../command/output.ts'
+import { checkSize, dataOf } from '../command/input.ts'
+import { print, printJson, say } from '../command/output.ts'
+import { aclOf } from './acl.ts'
+import { checkConfirmable, confirm, YES } from './confirm.ts'
 import { checkPath, pathOf } from './path.ts'
 import { statDocument } from './shown.ts'
+import { missing } from './walking.ts'
 
 const VERSION: Option = { name: 'version', value: 'N', help: 'only if the node has this version' }
 const JSON_OPTION: Option = { name: 'json', help: 'print JSON' }
@@ -35,7 +37,7 @@ Example:
 }
 
 /** A session ends with zk, and its nodes with it: there is no EPHEMERAL. */
-const MODES: Readonly<Record<string, CreateMode>> = {
+export const MODES: Readonly<Record<string, CreateMode>> = {
   persistent: 'PERSISTENT',
   sequential: 'PERSISTENT_SEQUENTIAL',
   container: 'CONTAINER',
@@ -49,6 +51,7 @@ export const CREATE: Command = {
     { name: 'mode', value: 'MODE', help: `${Object.keys(MODES).join(', ')} (default: persistent)` },
     { name: 'ttl', value: 'TIME', help: 'of a ttl node: how long it lives without children and changes' },
     { name: 'parents', short: 'p', help: 'also create the nodes above it that are missing' },
+    { name: 'acl', value: 'ACL', help: 'SCHEME:ID:PERMS,…; see zk acl --help (default: world:anyone:cdrwa)' },
     JSON_OPTION,
   ],
   notes: `DATA is the text itself, - for standard input, or @FILE for a file; without it the node is empty.
@@ -63,8 +66,10 @@ Example:
     if (mode === undefined) throw new UsageError(`--mode is ${Object.keys(MODES).join(', ')}, not '${name}'`)
     const ttl = args.duration('ttl')
     if ((ttl === undefined) === name.startsWith('ttl')) throw new UsageError('--mode ttl and --ttl belong together')
+    const given = args.text('acl')
+    const acl = given === undefined ? undefined : aclOf([given])
     return withClient(args, async (zk) => {
-      const options = { mode, parents: args.has('parents'), ...(ttl === undefined ? {} : { ttl }) }
+      const options = { mode, parents: args.has('parents'), acl, ...(ttl === undefined ? {} : { ttl }) }
       const created = await zk.create(path, data ?? '', options)
       if (args.has('json')) printJson({ path: created.path, stat: statDocument(created.stat) })
       else print(`${created.path}\n`)
@@ -73,11 +78,15 @@ Example:
   },
 }
 
+/** More than one application has; less than a whole ensemble: a path that is too short is noticed. */
+const MOST_DELETED = 10_000
+
 export const RM: Command = {
   usage: 'PATH [options]',
   options: [
     { name: 'recursive', short: 'r', help: 'also delete all nodes below it; asks first' },
-    { name: 'yes', short: 'y', help: 'do not ask' },
+    YES,
+    { name: 'max', value: 'N', help: `with -r: delete nothing if there are more nodes (default: ${MOST_DELETED})` },
     VERSION,
     JSON_OPTION,
   ],
@@ -89,41 +98,42 @@ Example:
   run: async (args) => {
     const path = pathOf(args, 'zk rm PATH')
     const version = args.wholeNumber('version', 0)
+    const max = args.wholeNumber('max', 1)
     const isRecursive = args.has('recursive')
     if (isRecursive && version !== undefined) throw new UsageError('--version does not go with -r')
-    if (isRecursive && !args.has('yes') && !(await mayDelete(path))) return EXIT.notDone
+    if (!isRecursive && max !== undefined) throw new UsageError('--max goes with -r')
+    if (path === '/') throw new UsageError('the root is not deleted: name a node')
+    if (isRecursive) checkConfirmable(args, 'rm -r')
     return withClient(args, async (zk) => {
       let deleted = 1
-      if (isRecursive) deleted = await deleteRecursive(zk, path)
-      else await zk.delete(path, version === undefined ? {} : { version })
+      if (isRecursive) {
+        if (!(await mayDelete(zk, args, path, max ?? MOST_DELETED))) return EXIT.notDone
+        deleted = await deleteRecursive(zk, path)
+      } else await zk.delete(path, version === undefined ? {} : { version })
       if (args.has('json')) printJson({ path, deleted })
       return EXIT.done
     })
   },
 }
 
-async function mayDelete(path: string): Promise<boolean> {
-  if (!isatty(0)) throw new UsageError('rm -r needs --yes where nobody can be asked')
-  const question = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test(await question.question(`Delete ${path} and all nodes below it? [y/N] `))
-  } finally {
-    question.close()
+async function mayDelete(zk: ZooKeeper, args: Arguments, path: string, max: number): Promise<boolean> {
+  if (isSystemNode(zk, path)) throw new UsageError(`${path} belongs to the servers and is not deleted`)
+  let nodes = 0
+  for await (const _ of walk(zk, path, { concurrency: 64 })) {
+    if (++nodes <= max) continue
+    say(`${printable(path)} and what is below it are more than ${max} nodes: nothing was deleted; --max N allows more`)
+    return false
   }
+  if (nodes === 0) throw missing(zk, path)
+  return confirm(args, `Delete ${printable(path)}${nodes > 1 ? ` and the ${nodes - 1} nodes below it` : ''}?`)
 }
 
 function pathAndData(args: Arguments, usage: string): { readonly path: string; readonly data: Uint8Array | undefined } {
   const [path, data, ...more] = args.words
   if (path === undefined || more.length > 0) throw new UsageError(`name one path and its data: ${usage}`)
   checkPath(path)
-  return { path, data: data === undefined ? undefined : dataOf(data) }
-}
-
-function dataOf(word: string): Uint8Array {
-  if (word !== '-' && !word.startsWith('@')) return new TextEncoder().encode(word)
-  try {
-    return readFileSync(word === '-' ? 0 : word.slice(1))
-  } catch (error) {
-    throw new UsageError(`the data cannot be read: ${(error as Error).message}`)
-  }
+  if (data === undefined) return { path, data }
+  const bytes = dataOf(data)
+  checkSize(path, bytes)
+  return { path, data: bytes }
 }

@@ -9,6 +9,16 @@ import type { ZooKeeper } from '../zookeeper/zookeeper.ts'
 export interface WalkOptions extends CallOptions {
   /** How many reads may be under way at once, ahead of the loop. @default 16 */
   concurrency?: number | undefined
+  /**
+   * How many levels below the node are walked. The children of nodes at this depth are not read: `children` is empty there, and
+   * `stat.numChildren` says how many there are. @default Infinity
+   */
+  depth?: number | undefined
+  /**
+   * Called with the `NoAuth` of each node that may not be read, as soon as it is known. The walk then leaves out the node and all
+   * nodes below it. @default the walk rejects
+   */
+  onUnreadable?: ((error: KeeperError) => void) | undefined
 }
 
 /** A node of a walk, with the sorted names of its children. */
@@ -19,6 +29,8 @@ export interface WalkedNode extends Children {
 
 interface Entry {
   readonly path: string
+  /** How many levels may be read below it. */
+  readonly depth: number
   /**
    * The read of the node, once it has begun. It resolves with undefined if the node is gone. Its rejection is always handled.
    */
@@ -40,12 +52,13 @@ export function walk(zk: ZooKeeper, path = '/', options: WalkOptions = {}): Asyn
   return new Walk(zk, path, options)
 }
 
-const walkOptions = optionNames('concurrency')
+const walkOptions = optionNames('concurrency', 'depth', 'onUnreadable')
 
 class Walk implements AsyncIterableIterator<WalkedNode> {
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
   readonly #concurrency: number
+  readonly #onUnreadable: WalkOptions['onUnreadable']
   /** The nodes that were not yielded yet. The last entry is the next node. */
   #stack: Entry[]
   #inFlight = 0
@@ -53,11 +66,16 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   /** Settles with the last call of `next`: each call waits for the previous one. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(zk: ZooKeeper, path: string, { concurrency = 16, ...options }: WalkOptions) {
+  constructor(zk: ZooKeeper, path: string, options: WalkOptions) {
+    const { concurrency = 16, depth = Infinity, onUnreadable, ...call } = options
+    if (onUnreadable !== undefined && typeof onUnreadable !== 'function') {
+      throw new TypeError('onUnreadable must be a function')
+    }
     this.#zk = zk
-    this.#options = options
+    this.#options = onUnreadable === undefined ? expecting(call, 'NoNode') : expecting(call, 'NoNode', 'NoAuth')
     this.#concurrency = checkConcurrency(concurrency)
-    this.#stack = [{ path }]
+    this.#onUnreadable = onUnreadable
+    this.#stack = [{ path, depth: checkDepth(depth) }]
   }
 
   async next(): Promise<IteratorResult<WalkedNode, undefined>> {
@@ -78,7 +96,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
 
   async #advance(): Promise<IteratorResult<WalkedNode, undefined>> {
     for (let entry = this.#stack.pop(); entry !== undefined; entry = this.#stack.pop()) {
-      const { path, reading = this.#read(entry), isRead } = entry
+      const { path, depth, reading = this.#read(entry), isRead } = entry
       // If the node was already read, its children are added first: otherwise its siblings would be read ahead of them.
       if (isRead !== true) this.#readAhead()
       const read = await this.#orEnd(reading)
@@ -88,7 +106,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       const isSystem = isSystemNode(this.#zk, path)
       for (let index = children.length - 1; index >= 0; index--) {
         const child = childPath(path, children[index]!)
-        if (isSystem || !isSystemNode(this.#zk, child)) this.#stack.push({ path: child })
+        if (isSystem || !isSystemNode(this.#zk, child)) this.#stack.push({ path: child, depth: depth - 1 })
       }
       this.#readAhead()
       return { done: false, value: { path, children, stat: read.stat } }
@@ -129,15 +147,21 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   }
 
   async #children(entry: Entry): Promise<Children | undefined> {
-    const { path } = entry
+    const { path, depth } = entry
     try {
-      const read = await this.#zk.getChildren(path, expecting(this.#options, 'NoNode'))
+      if (depth === 0) {
+        const stat = await this.#zk.exists(path, this.#options)
+        return stat && { children: [], stat }
+      }
+      const read = await this.#zk.getChildren(path, this.#options)
       for (const name of read.children) checkName(path, name)
       return read
     } catch (error) {
-      const isGone = KeeperError.is(error, 'NoNode') && !wasAborted(error, this.#options.signal)
-      if (isGone) return undefined
-      throw error
+      if (!KeeperError.is(error) || wasAborted(error, this.#options.signal)) throw error
+      const isUnreadable = error.code === 'NoAuth' && this.#onUnreadable !== undefined
+      if (error.code !== 'NoNode' && !isUnreadable) throw error
+      if (isUnreadable && !this.#isOver) this.#onUnreadable?.(error)
+      return undefined
     } finally {
       this.#inFlight--
       entry.isRead = true
@@ -164,6 +188,11 @@ const DONE = { done: true, value: undefined } as const
 /** Whether this is `/zookeeper` or a node below it: the servers keep their configuration and quotas there. */
 export function isSystemNode(zk: ZooKeeper, path: string): boolean {
   return `${zk.chroot === '/' ? '' : zk.chroot}${path}/`.startsWith('/zookeeper/')
+}
+
+function checkDepth(depth: number): number {
+  if (depth === Infinity || (Number.isInteger(depth) && depth >= 0)) return depth
+  throw new RangeError(`depth must be an integer, 0 or more, or Infinity, not ${String(depth)}`)
 }
 
 export function checkConcurrency(concurrency: number): number {

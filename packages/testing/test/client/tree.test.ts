@@ -1,5 +1,5 @@
 // The client's helpers for whole trees.
-import { connect, deleteRecursive, KeeperError, walk, type WalkOptions, type ZooKeeper } from '@zk/client'
+import { connect, deleteRecursive, KeeperError, Perms, walk, type WalkOptions, type ZooKeeper } from '@zk/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { TestServer } from '../../src/index.ts'
 
@@ -52,6 +52,26 @@ describe('walk', () => {
 
   test('walk of a missing node yields nothing', async () => {
     expect(await walked('/none')).toEqual([])
+  })
+
+  test('walk with a depth reads no further down, and says how many children there are', async () => {
+    plant(...tree)
+    expect(await walked('/', { depth: 1 })).toEqual(['/', '/a', '/f'])
+    const { value } = await walk(zk, '/a', { depth: 0 }).next()
+    expect(value).toMatchObject({ path: '/a', children: [], stat: { numChildren: 2 } })
+    expect(await walked('/none', { depth: 0 })).toEqual([])
+    expect(() => walk(zk, '/', { depth: -1 })).toThrow(RangeError)
+  })
+
+  test('walk tells onUnreadable of nodes that may not be read, and leaves out what is below', async () => {
+    plant('/a/b', '/a/c/d', '/a/e')
+    await zk.setACL('/a/c', [{ perms: Perms.WRITE, id: { scheme: 'world', id: 'anyone' } }])
+    expect(await rejection(walked('/a'))).toMatchObject({ code: 'NoAuth', path: '/a/c' })
+    const unreadable: (string | undefined)[] = []
+    const onUnreadable = ({ path }: KeeperError) => void unreadable.push(path)
+    expect(await walked('/a', { onUnreadable })).toEqual(['/a', '/a/b', '/a/e'])
+    expect(await walked('/a', { depth: 1, onUnreadable })).toEqual(['/a', '/a/b', '/a/e'])
+    expect(unreadable).toEqual(['/a/c', '/a/c'])
   })
 
   test('walk omits /zookeeper, unless it begins there', async () => {

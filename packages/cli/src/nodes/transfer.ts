@@ -1,0 +1,278 @@
+// `zk export`, `import`, `cp` and `diff`: trees of nodes between ensembles and files.
+import type { ZooKeeper } from '@zk/client'
+import { printable } from '@zk/client/internal'
+import type { Command } from '../command/command.ts'
+import { withClient } from '../command/connection.ts'
+import { EXIT } from '../command/exit.ts'
+import { Failures } from '../command/failure.ts'
+import { InputError } from '../command/input.ts'
+import { type Arguments, type Option, UsageError } from '../command/options.ts'
+import { jsonLine, printLines } from '../command/output.ts'
+import {
+  aclProblem,
+  type DumpedNode,
+  endLine,
+  type LiveNode,
+  nodeLine,
+  type Pair,
+  pairs,
+  readDump,
+  readTree,
+  type Tree,
+} from './dump.ts'
+import { checkPath, pathOf } from './path.ts'
+import { differences, put } from './put.ts'
+import { missing, pathAt } from './walking.ts'
+
+export const EXPORT: Command = {
+  usage: 'PATH [options]',
+  options: [],
+  notes: `A JSON object a line for a node and all nodes below it: path, text (or base64 if the data is no UTF-8), ACL and stat. The last
+line says that the dump is whole. A node comes before its children, and these in the order of their names. It is no snapshot: nodes may change
+meanwhile. Nodes without the right to read are named on standard error, and zk ends with 77. /zookeeper is left out unless PATH is there.
+
+Example:
+  zk export /config > config.jsonl
+`,
+  run: async (args) => {
+    const path = pathOf(args, 'zk export PATH')
+    return withClient(args, async (zk) => {
+      const failures = new Failures()
+      await printLines(exported(zk, path, failures))
+      return failures.code
+    })
+  },
+}
+
+async function* exported(zk: ZooKeeper, path: string, failures: Failures): AsyncGenerator<string> {
+  let nodes = 0
+  for await (const node of readTree(zk, path, { failures, acl: true })) {
+    nodes++
+    const problem = aclProblem(node)
+    if (problem !== undefined) failures.add(problem)
+    yield nodeLine(node)
+  }
+  yield endLine(nodes, failures.code === EXIT.done)
+}
+
+const KEEP_ACLS: Option = {
+  name: 'acl',
+  help: 'also write the ACLs; otherwise everyone may do everything with a new node',
+}
+const DRY_RUN: Option = { name: 'dry-run', short: 'n', help: 'print what would be written, and write nothing' }
+
+export const IMPORT: Command = {
+  usage: 'FILE|- [PATH] [options]',
+  options: [
+    KEEP_ACLS,
+    { name: 'delete', help: 'also delete the nodes that the dump does not have' },
+    DRY_RUN,
+    { name: 'json', help: 'print JSON, a line a change' },
+  ],
+  notes: `Reads what zk export has written, and writes only what differs, so it may be repeated after an error. The first node goes to
+PATH, or to where it came from; missing nodes above it are created. It prints a line a change: create, data, acl or delete. Ephemeral nodes
+are neither written nor deleted. A file is checked as a whole before anything is written; standard input is written as it comes.
+
+Examples:
+  zk import config.jsonl --dry-run
+  zk import config.jsonl /config-restored --acl
+  zk export /config -c old:2181 | zk import - -c new:2181
+`,
+  run: async (args) => {
+    const [file, path, ...more] = args.words
+    if (file === undefined || more.length > 0) throw new UsageError('name one file: zk import FILE|- [PATH]')
+    if (path !== undefined) checkPath(path)
+    const isDeleting = args.has('delete')
+    if (isDeleting && file === '-') throw new UsageError('--delete needs a file, which is checked as a whole first')
+    let root = path
+    if (file !== '-') {
+      const end = { isWhole: false }
+      for await (const node of readDump(file, end)) root ??= node.path
+      if (isDeleting && !end.isWhole) {
+        throw new InputError(`--delete needs a whole dump: nodes were left out when ${printable(file)} was written`)
+      }
+    }
+    return withClient(args, async (zk) => {
+      const nodes = readDump(file)
+      const first = await nodes.next()
+      if (first.done === true) return EXIT.input
+      const failures = new Failures()
+      const options = {
+        failures,
+        acl: args.has('acl'),
+        delete: isDeleting,
+        dryRun: args.has('dry-run'),
+        json: args.has('json'),
+      }
+      await printLines(put(zk, withFirst(first.value, nodes), { ...options, root: root ?? first.value.path }))
+      return failures.code
+    })
+  },
+}
+
+async function* withFirst(first: DumpedNode, others: Tree): AsyncGenerator<DumpedNode> {
+  yield first
+  yield* others
+}
+
+/** The other ensemble of a command that has two. */
+const TO_OPTIONS: readonly Option[] = [
+  {
+    name: 'to-connect',
+    value: 'HOST:PORT,…[/CHROOT]',
+    help: 'the servers of the second path (default: those of the first)',
+  },
+  { name: 'to-auth-file', value: 'FILE', help: 'the credentials there (default: the same)' },
+]
+
+/** The client of the second path. `zk` is that of the first. */
+async function withSecondClient(
+  args: Arguments,
+  zk: ZooKeeper,
+  body: (second: ZooKeeper) => Promise<number>,
+): Promise<number> {
+  if (args.text('to-connect') === undefined) return body(zk)
+  return withClient(secondOf(args), body)
+}
+
+function secondOf(args: Arguments): Arguments {
+  const [connect, authFile] = [args.text('to-connect'), args.text('to-auth-file')]
+  return args.with({
+    ...(connect === undefined ? {} : { connect }),
+    ...(authFile === undefined ? {} : { 'auth-file': authFile }),
+  })
+}
+
+export const CP: Command = {
+  usage: 'FROM TO [options]',
+  options: [
+    { name: 'recursive', short: 'r', help: 'also copy all nodes below it' },
+    KEEP_ACLS,
+    ...TO_OPTIONS,
+    DRY_RUN,
+    { name: 'json', help: 'print JSON, a line a change' },
+  ],
+  notes: `TO is the path of the copy; missing nodes above it are created. Only what differs is written, so it may be repeated after an error,
+and nothing is deleted. It prints a line a change: create, data or acl. Ephemeral nodes belong to a session and
+are not copied. The copies of containers and of nodes with a TTL are persistent: servers do not say what they are.
+
+Examples:
+  zk cp -r /config /config-backup
+  zk cp -r /config /config --acl -c old:2181 --to-connect new:2181
+`,
+  run: async (args) => {
+    const [from, to, ...more] = args.words
+    if (from === undefined || to === undefined || more.length > 0) throw new UsageError('name two paths: zk cp FROM TO')
+    for (const path of [from, to]) checkPath(path)
+    const isSame = args.text('to-connect') === undefined
+    if (isSame && (to === from || (to.startsWith(from === '/' ? '/' : `${from}/`) && args.has('recursive')))) {
+      throw new UsageError(`${from} cannot be copied into itself`)
+    }
+    const failures = new Failures()
+    const [acl, depth] = [args.has('acl'), args.has('recursive') ? undefined : 0]
+    return withClient(args, (zk) =>
+      withSecondClient(args, zk, async (second) => {
+        if ((await zk.exists(from)) === undefined) throw missing(zk, from)
+        const tree = notInto(second, to, readTree(zk, from, { failures, acl, depth }))
+        const options = {
+          root: to,
+          failures,
+          acl,
+          depth,
+          delete: false,
+          dryRun: args.has('dry-run'),
+          json: args.has('json'),
+        }
+        await printLines(put(second, tree, options))
+        return failures.code
+      }),
+    )
+  },
+}
+
+/** Two connect strings may name one ensemble. Throws a UsageError when the tree comes to the node that it is copied to. */
+async function* notInto(zk: ZooKeeper, to: string, tree: AsyncIterable<LiveNode>): AsyncGenerator<DumpedNode> {
+  const name = pathAt(zk.chroot, to === '/' ? '' : to)
+    .split('/')
+    .at(-1)!
+  for await (const node of tree) {
+    if (name !== '' && node.below.endsWith(`/${name}`)) {
+      const target = await zk.exists(to)
+      if (target?.czxid === node.stat.czxid && target.ctime === node.stat.ctime) {
+        throw new UsageError(`the copy would be inside of what is copied, at ${printable(node.path)}`)
+      }
+    }
+    yield node
+  }
+}
+
+export const DIFF: Command = {
+  usage: 'A B [options]',
+  options: [
+    { name: 'acl', help: 'also compare the ACLs' },
+    ...TO_OPTIONS,
+    { name: 'json', help: 'print JSON, a line a difference' },
+  ],
+  notes: `A and B are paths, or @FILE for what zk export has written (@- for standard input). It prints a line a difference: only in A, only
+in B, data, or acl, and the path in A (if it is only in B: in B). zk ends with 0 if there is none, and with 1 if there is one. Ephemeral nodes
+are left out. Nodes without the right to read are named on standard error, and zk ends with 77.
+
+Examples:
+  zk diff /config /config-backup
+  zk diff @config.jsonl /config
+  zk diff /config /config --acl -c old:2181 --to-connect new:2181
+`,
+  run: async (args) => {
+    const [a, b, ...more] = args.words
+    if (a === undefined || b === undefined || more.length > 0)
+      throw new UsageError('name two paths or files: zk diff A B')
+    const isFile = (word: string): boolean => word.startsWith('@')
+    for (const word of [a, b]) if (!isFile(word)) checkPath(word)
+    if (a === '@-' && b === '@-') throw new UsageError('A and B cannot both be standard input')
+    if (isFile(b) && args.text('to-connect') !== undefined)
+      throw new UsageError('B is a file: --to-connect means nothing')
+    const failures = new Failures()
+    const acl = args.has('acl')
+    const tree = (word: string, zk: ZooKeeper): Tree => readTree(zk, word, { failures, acl })
+    const compare = async (one: Tree, other: Tree): Promise<number> => {
+      const found = { differences: 0 }
+      await printLines(different(one, other, acl, args.has('json'), failures, found))
+      return failures.code || (found.differences === 0 ? EXIT.done : EXIT.different)
+    }
+    if (isFile(a) && isFile(b)) return compare(readDump(a.slice(1)), readDump(b.slice(1)))
+    if (isFile(a)) return withClient(secondOf(args), (zk) => compare(readDump(a.slice(1)), tree(b, zk)))
+    return withClient(args, (zk) => {
+      if (isFile(b)) return compare(tree(a, zk), readDump(b.slice(1)))
+      return withSecondClient(args, zk, (second) => compare(tree(a, zk), tree(b, second)))
+    })
+  },
+}
+
+async function* different(
+  one: Tree,
+  other: Tree,
+  acl: boolean,
+  isJson: boolean,
+  failures: Failures,
+  found: { differences: number },
+): AsyncGenerator<string> {
+  for await (const pair of pairs(withoutEphemeral(one), withoutEphemeral(other))) {
+    const { path } = (pair.one ?? pair.other)!
+    for (const difference of differencesIn(pair, acl, failures)) {
+      found.differences++
+      yield isJson ? jsonLine({ path, difference }) : `${difference.padEnd('only in A'.length)}  ${printable(path)}`
+    }
+  }
+}
+
+function differencesIn({ one, other }: Pair, acl: boolean, failures: Failures): readonly string[] {
+  if (one === undefined) return ['only in B']
+  if (other === undefined) return ['only in A']
+  const problem = acl ? (aclProblem(one) ?? aclProblem(other)) : undefined
+  if (problem !== undefined) failures.add(problem)
+  return differences(one, other, acl && problem === undefined)
+}
+
+async function* withoutEphemeral(tree: Tree): AsyncGenerator<DumpedNode> {
+  for await (const node of tree) if (!node.isEphemeral) yield node
+}
