@@ -99,11 +99,12 @@ export function isObject(value: unknown): value is Fields {
 export function bytesIn({ text, base64 }: Fields, place: string): Uint8Array | undefined {
   if (text !== undefined && base64 !== undefined) throw new InputError(`${place} has both text and base64`)
   if (text === undefined && base64 === undefined) return undefined
-  if (typeof text === 'string') return new TextEncoder().encode(text)
+  // Half of a surrogate pair has no UTF-8.
+  if (typeof text === 'string' && !/\p{Surrogate}/u.test(text)) return new TextEncoder().encode(text)
   if (typeof base64 === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(base64) && base64.length % 4 === 0) {
     return Buffer.from(base64, 'base64')
   }
-  throw new InputError(`${place}: text must be a string, or base64 valid base64`)
+  throw new InputError(`${place}: text must be a string of whole characters, or base64 valid base64`)
 }
 
 function nameOf(file: string): string {

@@ -72,7 +72,7 @@ async function run(zk: ZooKeeper, parts: readonly Part[], isJson: boolean): Prom
     const { name, path, place } = parts[error.index]!
     if (isJson) {
       const lines = parts.map(({ name, path }, index) =>
-        jsonLine({ index, op: name, path, error: error.results?.[index] }),
+        jsonLine({ index, op: name, path, isDone: false, ...(index === error.index ? { error: error.code } : {}) }),
       )
       print(`${lines.join('\n')}\n`)
     }
@@ -85,7 +85,7 @@ function resultLine({ name, path }: Part, index: number, result: unknown, isJson
   const created = name === 'create' ? (result as { readonly path: string }).path : path
   if (!isJson) return `${name.padEnd(6)}  ${printable(created)}`
   const stat = name === 'set' ? { stat: statDocument(result as Parameters<typeof statDocument>[0]) } : {}
-  return jsonLine({ index, op: name, path: created, ...stat })
+  return jsonLine({ index, op: name, path: created, isDone: true, ...stat })
 }
 
 /** Throws an InputError. */

@@ -60,7 +60,8 @@ export async function* put(zk: ZooKeeper, tree: Tree, options: PutOptions): Asyn
   for await (const outcome of outcomes) {
     const { path } = outcome
     if ('error' in outcome) {
-      if (failed === undefined || !path.startsWith(`${failed}/`)) failures.add(outcome.error)
+      if (failed !== undefined && path.startsWith(`${failed}/`)) continue
+      failures.add(outcome.error)
       failed = path
       continue
     }

@@ -1,6 +1,7 @@
 // `zk export`, `import`, `cp` and `diff`: trees of nodes between ensembles and files.
-import type { ZooKeeper } from '@zk/client'
+import type { Stat, ZooKeeper } from '@zk/client'
 import { printable } from '@zk/client/internal'
+import { parentOf } from '@zk/wire'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
@@ -12,7 +13,6 @@ import {
   aclProblem,
   type DumpedNode,
   endLine,
-  type LiveNode,
   nodeLine,
   type Pair,
   pairs,
@@ -164,16 +164,16 @@ Examples:
     const [from, to, ...more] = args.words
     if (from === undefined || to === undefined || more.length > 0) throw new UsageError('name two paths: zk cp FROM TO')
     for (const path of [from, to]) checkPath(path)
-    const isSame = args.text('to-connect') === undefined
-    if (isSame && (to === from || (to.startsWith(from === '/' ? '/' : `${from}/`) && args.has('recursive')))) {
-      throw new UsageError(`${from} cannot be copied into itself`)
-    }
+    if (from === to && args.text('to-connect') === undefined) throw new UsageError(`${from} is the copy itself`)
     const failures = new Failures()
     const [acl, depth] = [args.has('acl'), args.has('recursive') ? undefined : 0]
     return withClient(args, (zk) =>
       withSecondClient(args, zk, async (second) => {
         if ((await zk.exists(from)) === undefined) throw missing(zk, from)
-        const tree = notInto(second, to, readTree(zk, from, { failures, acl, depth }))
+        if (depth === undefined && (await isInside(zk, from, second, to))) {
+          throw new UsageError(`${from} cannot be copied into itself`)
+        }
+        const tree = readTree(zk, from, { failures, acl, depth })
         const options = {
           root: to,
           failures,
@@ -190,20 +190,23 @@ Examples:
   },
 }
 
-/** Two connect strings may name one ensemble. Throws a UsageError when the tree comes to the node that it is copied to. */
-async function* notInto(zk: ZooKeeper, to: string, tree: AsyncIterable<LiveNode>): AsyncGenerator<DumpedNode> {
-  const name = pathAt(zk.chroot, to === '/' ? '' : to)
-    .split('/')
-    .at(-1)!
-  for await (const node of tree) {
-    if (name !== '' && node.below.endsWith(`/${name}`)) {
-      const target = await zk.exists(to)
-      if (target?.czxid === node.stat.czxid && target.ctime === node.stat.ctime) {
-        throw new UsageError(`the copy would be inside of what is copied, at ${printable(node.path)}`)
-      }
-    }
-    yield node
+/** Whether the copy would be below what is copied. Two connect strings may name one ensemble. */
+async function isInside(from: ZooKeeper, root: string, to: ZooKeeper, path: string): Promise<boolean> {
+  const absolute = ({ chroot }: ZooKeeper, path: string): string =>
+    `${chroot === '/' ? '' : chroot}${path}`.replace(/\/$/, '')
+  const outer = absolute(from, root)
+  if (!absolute(to, path).startsWith(`${outer}/`)) return false
+  if (from === to) return true
+  // In one ensemble both clients see the same node where the deepest one is that exists.
+  let at = path
+  let there = await to.exists(at)
+  while (there === undefined && at !== '/' && absolute(to, at) !== outer) {
+    at = parentOf(at)
+    there = await to.exists(at)
   }
+  const here = await from.exists(pathAt(root, absolute(to, at).slice(outer.length)))
+  const identity = (stat: Stat | undefined) => [stat?.czxid, stat?.ctime, stat?.pzxid, stat?.cversion].join()
+  return identity(there) === identity(here)
 }
 
 export const DIFF: Command = {
