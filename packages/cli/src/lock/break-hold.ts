@@ -1,8 +1,7 @@
 // `zk locks --break`: takes a contender out of the line.
-import { isatty } from 'node:tty'
 import { hex, printable } from '@zk/client/internal'
 import { parentOf } from '@zk/wire'
-import { confirm } from '../command/confirm.ts'
+import { checkConfirmable, confirm } from '../command/confirm.ts'
 import { withClientUntilSignal } from '../command/interrupt.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
@@ -19,7 +18,7 @@ export function breakHold(args: Arguments, node: string): Promise<number> {
   if (!isContenderName(node.slice(node.lastIndexOf('/') + 1))) {
     throw new UsageError(`${printable(node)} is not a contender: zk locks PATH shows the nodes of contenders`)
   }
-  if (!args.has('yes') && !isatty(0)) throw new UsageError('--break needs --yes where nobody can be asked')
+  checkConfirmable(args, '--break')
   return withClientUntilSignal(args, async (zk, signal) => {
     const parent = parentOf(node)
     const path = /.\/(locks|leases)$/.test(parent) ? parentOf(parent) : parent
@@ -31,7 +30,7 @@ export function breakHold(args: Arguments, node: string): Promise<number> {
       return EXIT.failed
     }
     say(whatHappens(contender, contenders))
-    if (!args.has('yes') && !(await confirm('Delete its node?', signal))) return EXIT.notDone
+    if (!(await confirm(args, 'Delete its node?', signal))) return EXIT.notDone
     signal.throwIfAborted()
     await zk.delete(node, { version: stat.version, signal })
     if (args.has('json')) printJson({ path, broken: contenderDocument(contender, undefined) })

@@ -2,6 +2,7 @@
 import { KeeperError } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
+import { YES } from '../command/confirm.ts'
 import { serversOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { withClientUntilSignal } from '../command/interrupt.ts'
@@ -21,7 +22,7 @@ export const LOCKS: Command = {
     { name: 'watch', short: 'w', help: 'go on: a live table on a terminal, otherwise a line at each change' },
     { name: 'address', help: 'also the address of each client, by the word cons of the servers' },
     { name: 'break', value: 'NODE', help: 'delete the node of a contender; asks first' },
-    { name: 'yes', short: 'y', help: 'do not ask' },
+    YES,
     { name: 'json', help: 'print JSON, a line a path; with --watch a line at each change of a path' },
   ],
   notes: `For locks, semaphores and elections with the names of @zk/recipes, Curator and kazoo. BEHIND is for whom a contender waits. SINCE is when it queued.
