@@ -13,9 +13,13 @@ export async function bundlePackages() {
 }
 
 async function bundlePackage(folder) {
-  const { exports, private: isPrivate } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const {
+    exports,
+    dependencies = {},
+    private: isPrivate,
+  } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (isPrivate) return
-  if (exports['.'] === undefined) return bundleCommand(folder, exports)
+  if (exports['.'] === undefined) return bundleCommand(folder, exports, Object.keys(dependencies))
   const sources = Object.values(exports).flatMap(({ '@zk/source': source }) => source ?? [])
   const build = await rolldown({
     input: Object.fromEntries(sources.map((source) => [/(\w+)\.ts$/.exec(source)[1], join(folder, source)])),
@@ -45,11 +49,10 @@ async function bundlePackage(folder) {
 }
 
 /** What is imported dynamically is evaluated when it is needed, although it is in the same file. */
-async function bundleCommand(folder, exports) {
+async function bundleCommand(folder, exports, dependencies) {
   const build = await rolldown({
     input: join(folder, exports['./main']['@zk/source']),
-    // Ours are bundled, except for what a user installs beside the command.
-    external: /^node:|^@zk\/conform/,
+    external: [/^node:/, ...dependencies],
     platform: 'node',
     resolve: { conditionNames: ['@zk/source', 'import', 'node'] },
     transform: { target: 'es2022' },

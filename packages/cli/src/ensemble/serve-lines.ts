@@ -9,7 +9,7 @@ import type {
   TestEnsemble,
   TestMember,
 } from '@zk/testing'
-import { errorName, eventName } from '@zk/testing'
+import { errorName, eventName } from '@zk/wire'
 import { nearestOf, printable } from '@zk/client/internal'
 import { dataDocument, hex, textOf } from '../nodes/shown.ts'
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { fstatSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
-import { TestEnsemble, type TestEnsembleOptions } from '@zk/testing'
+import type { TestEnsemble, TestEnsembleOptions } from '@zk/testing'
 import type { Command } from '../command/command.ts'
 import { EXIT } from '../command/exit.ts'
 import { interruptible } from '../command/interrupt.ts'
@@ -48,6 +48,8 @@ async function serve(args: Arguments): Promise<number> {
   const options = optionsOf(args)
   const httpPort = args.wholeNumber('http', 0)
   if (httpPort !== undefined && httpPort > LAST_PORT) throw new UsageError(`--http is at most ${LAST_PORT}`)
+  // Not bundled: only this command loads it.
+  const { TestEnsemble } = await import('@zk/testing')
   return interruptible(async (signal) => {
     const ensemble = await started(() => TestEnsemble.start(options))
     try {
