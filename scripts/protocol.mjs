@@ -2,12 +2,13 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chapterPage, chapters, indexPage } from '../packages/conform/dist/internal.js'
+import { chapterPage, chapters, clientClauses, clientPage, indexPage } from '../packages/conform/dist/internal.js'
 import { root } from './parts.mjs'
 
 const folder = join(root, 'docs/protocol')
 const pages = new Map([
-  ['index.md', indexPage(chapters)],
+  ['index.md', indexPage(chapters, clientClauses)],
+  ['client.md', clientPage()],
   ...chapters.map((chapter) => [`${chapter.name}.md`, chapterPage(chapter)]),
 ])
 

@@ -66,7 +66,7 @@ class RealStage implements Stage {
     this.#nodes = nodes
   }
 
-  clientAddress(): Promise<string> {
+  clientAddress(): Promise<string | undefined> {
     return addressSeenBy(this.address('leader'), this.runtime)
   }
 

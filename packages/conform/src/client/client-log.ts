@@ -44,7 +44,9 @@ export interface LoggedConnection {
   readonly reason: string
   /** When the test began to lose what the server sends. */
   readonly silentSince: number | undefined
-  readonly handshake: { readonly at: number; readonly request: ConnectMessage['request'] } | undefined
+  readonly handshake:
+    | { readonly at: number; readonly request: ConnectMessage['request']; readonly fault: string | undefined }
+    | undefined
   readonly answer:
     | { readonly at: number; readonly response: ConnectedMessage['response']; readonly arrival: Arrival }
     | undefined
@@ -77,6 +79,8 @@ export interface LogFacts {
   readonly isToClose?: boolean
   readonly outages?: ClientLog['outages']
   readonly garbage?: ClientLog['garbage']
+  /** Sessions that are not the client's. */
+  readonly operators?: ReadonlySet<bigint>
 }
 
 /** Connections that have sent four-letter words are left out: they are no clients. */
@@ -94,8 +98,11 @@ export function clientLogOf(history: Iterable<HistoryEntry>, facts: LogFacts): C
     if (draft === undefined) drafts.set(entry.connection, (draft = new Draft(entry.connection, entry.member, entry.at)))
     draft.add(entry)
   }
-  const connections = [...drafts.values()].filter(({ isText }) => !isText).map((draft) => draft.finish(facts.endsAt))
-  const { endsAt, closeAt, isToClose = false, outages = [], garbage = [] } = facts
+  const { endsAt, closeAt, isToClose = false, outages = [], garbage = [], operators = new Set<bigint>() } = facts
+  const connections = [...drafts.values()]
+    .filter(({ isText }) => !isText)
+    .map((draft) => draft.finish(endsAt))
+    .filter((connection) => !operators.has(sessionOf(connection) ?? 0n))
   return { connections, endsAt, closeAt, isToClose, outages, garbage }
 }
 
@@ -139,7 +146,7 @@ class Draft {
     let isUnreadable = false
     const frames: LoggedFrame[] = []
     for (const { at, message, fault } of this.#entries) {
-      if (message.type === 'connect') handshake ??= { at, request: message.request }
+      if (message.type === 'connect') handshake ??= { at, request: message.request, fault }
       else if (message.type === 'connected')
         answer ??= { at, response: message.response, arrival: arrivalOf(at, fault) }
       else if (message.type === 'request') frames.push({ type: 'request', at, message })

@@ -141,7 +141,7 @@ export const duties: readonly Duty[] = [
     text: 'A ping has the xid -2.',
     source: 'ClientCnxn.PING_XID',
     shows: 'the client pings',
-    look: (log, witness) => xidsOf(log, witness, 'ping', Xid.ping),
+    look: (log, witness) => xidsOf(log, witness, 'ping', (xid) => xid === Xid.ping),
   },
   {
     number: 10,
@@ -149,17 +149,17 @@ export const duties: readonly Duty[] = [
     source: 'ClientCnxn.AUTHPACKET_XID',
     level: 'SHOULD',
     shows: 'the client sends a credential',
-    look: (log, witness) => xidsOf(log, witness, 'auth', Xid.auth),
+    look: (log, witness) => xidsOf(log, witness, 'auth', (xid) => xid === Xid.auth),
   },
   {
     number: 11,
-    text: 'A request that sets watches again has the xid -8.',
-    source: 'ClientCnxn.SET_WATCHES_XID',
-    level: 'SHOULD',
+    text: 'A request that sets watches again has the xid -8 or an ordinary one: ZooKeeper’s own client means to send the first, and sends the second.',
+    source: 'ClientCnxn.SET_WATCHES_XID, ClientCnxnSocketNIO.doIO (setXid)',
     shows: 'the client sets watches again',
     look: (log, witness) => {
-      xidsOf(log, witness, 'setWatches', Xid.setWatches)
-      xidsOf(log, witness, 'setWatches2', Xid.setWatches)
+      const isRight = (xid: number): boolean => xid === Xid.setWatches || xid >= 0
+      xidsOf(log, witness, 'setWatches', isRight)
+      xidsOf(log, witness, 'setWatches2', isRight)
     },
   },
   {
@@ -646,6 +646,26 @@ export const duties: readonly Duty[] = [
       }
     },
   },
+  {
+    number: 38,
+    text: 'A client whose handshake is not answered leaves the connection before its session can expire.',
+    source: 'ClientCnxn.SendThread.run (connectTimeout)',
+    shows: 'a server accepts the connection, and does not answer the handshake',
+    look: ({ connections, endsAt }, witness) => {
+      for (const [index, connection] of connections.entries()) {
+        const { handshake, closedAt, closedBy } = connection
+        if (handshake?.fault !== 'loseRequest' || closedBy === 'server') continue
+        const before = connections.slice(0, index).findLast((each) => sessionOf(each) !== undefined)
+        const due = handshake.at + (before === undefined ? handshake.request.timeOut : timeoutOf(before)) + SLACK
+        if (closedAt >= endsAt && due > endsAt) continue
+        witness.check(
+          closedAt <= due,
+          () =>
+            `${named(connection)} was not left before ${time(closedAt)}: its handshake, at ${time(handshake.at)}, had no answer`,
+        )
+      }
+    },
+  },
 ]
 
 export const dutyId = ({ number }: Duty): string => `client/${number}`
@@ -727,12 +747,17 @@ function pingsInTime(log: ClientLog, witness: Witness, applies: (wished: number,
   }
 }
 
-function xidsOf({ connections }: ClientLog, witness: Witness, op: OperationName, xid: number): void {
+function xidsOf(
+  { connections }: ClientLog,
+  witness: Witness,
+  op: OperationName,
+  isRight: (xid: number) => boolean,
+): void {
   for (const connection of connections) {
     for (const { at, message } of requestsOf(connection)) {
       if (message.op === op)
         witness.check(
-          message.xid === xid,
+          isRight(message.xid),
           () => `${named(connection)} sent ${op} with the xid ${message.xid}, at ${time(at)}`,
         )
     }

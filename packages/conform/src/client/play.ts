@@ -1,7 +1,12 @@
 // A situation on an ensemble, over TCP or in virtual time.
+import type { Runtime } from '@zk/client'
 import type { TestConnection, TestEnsemble } from '@zk/testing'
+import { Connection, Session, settings, Transcript } from '../play/index.ts'
 import { type ClientLog, clientLogOf } from './client-log.ts'
 import { READY } from './exercise.ts'
+
+/** With which every ensemble is started. An operator can change which servers it has. */
+export const administered = { reconfigEnabled: true, superDigest: settings.superDigest } as const
 
 /** What TCP and virtual time have in common. */
 export type Ensemble = Pick<TestEnsemble, 'members' | 'sessions' | 'nodes' | 'faults' | 'history' | 'leader'>
@@ -11,6 +16,8 @@ export interface PlayOptions {
   /** The time of the ensemble, in ms. */
   readonly now: () => number
   readonly elapse: (ms: number) => Promise<void>
+  /** The network of the operator. */
+  readonly runtime: Runtime
   /** Why there is no use in waiting any longer, such as the end of the program. */
   readonly failure?: () => Error | undefined
 }
@@ -26,6 +33,8 @@ export class Play {
   readonly #options: PlayOptions
   readonly #outages: { from: number; to: number; isRefusing: boolean }[] = []
   readonly #garbage: { from: number; kind: 'length' | 'xid' }[] = []
+  /** They do not belong to the client. */
+  readonly #operators = new Set<bigint>()
   #closeAt: number | undefined
   #isToClose = false
 
@@ -117,6 +126,23 @@ export class Play {
     this.endOutage()
   }
 
+  /** An operator removes the server from the ensemble, and ends it. */
+  async remove(name: string): Promise<void> {
+    const { members, leader } = this.ensemble
+    const member = members.find((each) => each.name === name)!
+    const { port } = leader ?? member
+    const host = member.address.replace(/:\d+$/, '')
+    const connection = await Connection.open({ host, port }, 'operator', new Transcript(), this.#options.runtime)
+    const session = await Session.open(connection, '')
+    this.#operators.add(session.sessionId)
+    await session.auth('digest', settings.superUser)
+    const nothing = { joiningServers: null, newMembers: null, curConfigId: -1n }
+    const reply = await session.call('reconfig', { ...nothing, leavingServers: String(members.indexOf(member) + 1) })
+    if (reply?.err !== 0) throw new Error(`the reconfig failed with ${reply?.err}`)
+    await session.close()
+    member.kill()
+  }
+
   /** outage: nothing accepts connections. refusals: servers close connections. length, xid: which garbage comes from now on. */
   begin(what: 'outage' | 'refusals' | 'length' | 'xid'): void {
     const from = this.#options.now()
@@ -141,6 +167,7 @@ export class Play {
       isToClose: this.#isToClose,
       outages: this.#outages,
       garbage: this.#garbage,
+      operators: this.#operators,
     })
   }
 }

@@ -44,6 +44,14 @@ export const situations: readonly Situation[] = [
     },
   },
   {
+    name: 'reconfig',
+    text: 'a reconfig removes the server of the client from the ensemble, and the server ends',
+    play: async (play) => {
+      await play.remove(play.connection.member)
+      await play.back()
+    },
+  },
+  {
     name: 'lost reply',
     text: 'a reply is lost together with the connection',
     play: async (play) => {
@@ -188,6 +196,18 @@ export const situations: readonly Situation[] = [
       await play.elapse(play.timeout / 2)
       rule.remove()
       play.endOutage()
+      await play.back()
+    },
+  },
+  {
+    name: 'full queue',
+    text: 'a server accepts the connection, and leaves the handshake in its queue',
+    play: async (play) => {
+      const rule = play.ensemble.faults.loseRequest({ op: 'connect', connection: 'open' })
+      play.connection.end()
+      await play.struck(rule)
+      const waiting = play.log().connections.findLast(({ handshake }) => handshake?.fault === 'loseRequest')
+      if (waiting !== undefined) await play.until(() => play.isClosed(waiting.number), 1.5 * play.timeout)
       await play.back()
     },
   },

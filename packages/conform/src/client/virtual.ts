@@ -3,7 +3,7 @@ import { sleep } from '@zk/client'
 import { VirtualWorld } from '@zk/testing'
 import type { ClientLog } from './client-log.ts'
 import { type Asked, prepare, work } from './exercise.ts'
-import { Play } from './play.ts'
+import { administered, Play } from './play.ts'
 import type { Situation } from './situations.ts'
 
 /** The session timeout that the client asks for, in ms. */
@@ -13,10 +13,10 @@ export type MakeClient = (runtime: VirtualWorld['runtime']) => Asked
 
 export async function playVirtually(situation: Situation, makeClient: MakeClient, seed = 1): Promise<ClientLog> {
   const { maxSessionTimeout = 10_000, isBusy = false } = situation
-  const world = new VirtualWorld({ seed, members: 3, tickTime: 250, maxSessionTimeout })
+  const world = new VirtualWorld({ seed, members: 3, tickTime: 250, maxSessionTimeout, ...administered })
   const { ensemble } = world
   const operator = world.addProcess()
-  const play = new Play({ ensemble, now: () => world.now, elapse: (ms) => sleep(operator, ms) })
+  const play = new Play({ ensemble, now: () => world.now, elapse: (ms) => sleep(operator, ms), runtime: operator })
   return await world.run(async () => {
     const ask = makeClient(world.runtime)
     let isOver = false

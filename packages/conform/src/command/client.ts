@@ -1,11 +1,12 @@
 // `conform client`: judges a client of any language. Our ensemble is the server, on ports of this machine.
 import { setTimeout as pause } from 'node:timers/promises'
+import { systemRuntime } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import type { ClientLog } from '../client/client-log.ts'
 import { duties, dutyId } from '../client/duties.ts'
 import { prepare, work } from '../client/exercise.ts'
 import { judgeClient, type PlayedSituation } from '../client/judge-client.ts'
-import { Play } from '../client/play.ts'
+import { administered, Play } from '../client/play.ts'
 import { type Situation, situations } from '../client/situations.ts'
 import { reportOf } from '../report/index.ts'
 import { EXIT } from './exit.ts'
@@ -97,6 +98,7 @@ async function playOn(
   const ensemble = await TestEnsemble.start({
     members: 3,
     tickTime: 500,
+    ...administered,
     maxSessionTimeout: situation.maxSessionTimeout ?? LONGEST_TIMEOUT,
   })
   try {
@@ -123,7 +125,13 @@ async function playAt(
     if (program.end !== undefined) return new Error(`the program ${program.end}`)
     return ensemble.now > deadline ? new Error('the time of --for is over') : undefined
   }
-  const play = new Play({ ensemble, now: () => ensemble.now, elapse: (ms) => pause(ms), failure })
+  const play = new Play({
+    ensemble,
+    now: () => ensemble.now,
+    elapse: (ms) => pause(ms),
+    runtime: systemRuntime,
+    failure,
+  })
   let problem: string | undefined
   let hasConnected = false
   let isOver = false

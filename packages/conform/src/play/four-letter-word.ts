@@ -58,10 +58,10 @@ export function ask(
   })
 }
 
-/** The address of this process, as the server sees it; `unknown` if it does not say. */
-export async function addressSeenBy(server: DialTarget, runtime: Runtime): Promise<string> {
+/** The address of this process, as the server sees it; undefined if `cons` is not on its whitelist. */
+export async function addressSeenBy(server: DialTarget, runtime: Runtime): Promise<string | undefined> {
   const [asking] = parseCons(await ask(server.port, 'cons', { host: server.host, runtime }))
-  return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
+  return asking?.peer.replace(/:\d+$/, '')
 }
 
 /** Reads the answer to `srvr`; undefined if the server does not serve. */

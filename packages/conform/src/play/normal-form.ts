@@ -7,8 +7,8 @@ import { toHex } from './bytes.ts'
 export interface Surroundings {
   /** The node that is shown as `/`. */
   readonly root: string
-  /** The address of the client, as servers see it. */
-  readonly clientAddress: string
+  /** The address of the client, as servers see it; undefined if they do not say. */
+  readonly clientAddress: string | undefined
   /** The time at which the run began, in ms since the epoch. */
   readonly since: number
   /** The time at which the run ended. */
@@ -87,11 +87,8 @@ export class NormalForm {
   #text(value: string): string {
     const { root, clientAddress } = this.#surroundings
     const parent = root.slice(0, root.lastIndexOf('/'))
-    const plain = value
-      .replaceAll(`${root}/`, '/')
-      .replaceAll(root, '/')
-      .replaceAll(parent, '/..')
-      .replaceAll(clientAddress, 'CLIENT')
+    const below = value.replaceAll(`${root}/`, '/').replaceAll(root, '/').replaceAll(parent, '/..')
+    const plain = clientAddress === undefined ? below : below.replaceAll(clientAddress, 'CLIENT')
     return plain.length > LONGEST ? `${plain.length} characters` : JSON.stringify(plain)
   }
 

@@ -2,7 +2,7 @@ import { ErrorCode, parentOf } from '@zk/wire'
 import { Connection, type Reply } from './connection.ts'
 import { Scenario } from './scenario.ts'
 import { type Credentials, open, Session } from './session.ts'
-import type { Stage, Target } from './target.ts'
+import { Lacking, type Stage, type Target } from './target.ts'
 import { type Frame, Transcript } from './transcript.ts'
 
 const QUOTA = '/zookeeper/quota'
@@ -55,7 +55,7 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   const parent = `${stage.base}/conform-${runtime.uuid()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
-  let clientAddress = ''
+  let clientAddress: string | undefined
   let scenario: Scenario | undefined
   const problem = await problemOf(async () => {
     clientAddress = await stage.clientAddress()
@@ -137,6 +137,7 @@ async function failureOf(
   try {
     return (await Promise.race([body(scenario), hung])) ?? undefined
   } catch (error) {
+    if (error instanceof Lacking) return error.message
     return `failed: ${error instanceof Error ? error.stack : String(error)}`
   } finally {
     cancel()

@@ -3,7 +3,7 @@ import type { FourLetterWord } from '@zk/testing'
 import { ask, type AskOptions } from './four-letter-word.ts'
 import { Connection } from './connection.ts'
 import { type ConnectOptions, type Credentials, Session } from './session.ts'
-import type { Place, Stage } from './target.ts'
+import { Lacking, type Place, type Stage } from './target.ts'
 import type { Part, PhaseOptions, Transcript } from './transcript.ts'
 
 /** How a session is opened, and where. */
@@ -15,7 +15,10 @@ export interface OpenOptions extends ConnectOptions {
 }
 
 /** What a scenario is made from. */
-type ScenarioOptions = Pick<Scenario, 'stage' | 'root' | 'transcript' | 'clientAddress'>
+interface ScenarioOptions extends Pick<Scenario, 'stage' | 'root' | 'transcript'> {
+  /** Undefined if the servers do not say. */
+  readonly clientAddress: string | undefined
+}
 
 /** What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive. */
 export class Scenario {
@@ -25,8 +28,7 @@ export class Scenario {
   readonly root: string
   /** Everything that its connections have received. */
   readonly transcript: Transcript
-  /** The address of this process, as servers see it. */
-  readonly clientAddress: string
+  readonly #clientAddress: string | undefined
   readonly #connections: Connection[] = []
   readonly #sessions: Session[] = []
   readonly #opening = new Set<Promise<Session>>()
@@ -36,8 +38,19 @@ export class Scenario {
     this.stage = stage
     this.root = root
     this.transcript = transcript
-    this.clientAddress = clientAddress
+    this.#clientAddress = clientAddress
     transcript.join('scenario')
+  }
+
+  /** The address of this process, as servers see it. */
+  get clientAddress(): string {
+    if (this.#clientAddress !== undefined) return this.#clientAddress
+    throw new Lacking('the server does not say which address this process has: `cons` is not on its whitelist')
+  }
+
+  /** For scenarios whose transcripts have the address: without it there is no verdict. */
+  needsClientAddress(): void {
+    void this.clientAddress
   }
 
   /** Opens a connection that sends nothing by itself. Connections are called a, b, c … in the order of the calls. */

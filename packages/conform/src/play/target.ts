@@ -28,6 +28,9 @@ export const settings = {
 /** Begins the message of the error when a scenario needs a fault that its stage cannot have. */
 export const NO_COMMAND = 'no command was given to '
 
+/** Thrown by a scenario whose stage lacks what it needs: there is no verdict. */
+export class Lacking extends Error {}
+
 /** The servers of one scenario. */
 export interface Stage {
   /** The clock and the network of the scenario. */
@@ -38,8 +41,8 @@ export interface Stage {
   readonly superUser: string | undefined
   /** Name and password of a user in the JAAS configuration of the servers, such as `bob:secret`. @default none, or unknown */
   readonly saslUser?: string | undefined
-  /** The address of this process, as servers see it. */
-  clientAddress(): Promise<string>
+  /** The address of this process, as servers see it; undefined if they do not say. */
+  clientAddress(): Promise<string | undefined>
   /** Where the member accepts clients. */
   address(place: Place): { readonly host: string; readonly port: number }
   /** Ends the process at once, as a power failure does. */

@@ -2,7 +2,8 @@
 import { type Chapter, type Check, type Clause, idOf } from '../clauses/index.ts'
 import type { Releases } from '../releases/index.ts'
 
-export function indexPage(chapters: readonly Chapter[]): string {
+/** `clientClauses`: how many clauses the page about clients has. */
+export function indexPage(chapters: readonly Chapter[], clientClauses: number): string {
   const rows = chapters.map(({ name, title, clauses }) => {
     const unchecked = clauses.filter(({ check }) => 'unchecked' in check).length
     return `| [${title}](${name}.md) | ${clauses.length} | ${unchecked === 0 ? '' : unchecked} |`
@@ -17,6 +18,8 @@ need, *full* everything else that a server does without special settings, *exten
 | chapter | clauses | without a check |
 | --- | ---: | ---: |
 ${rows.join('\n')}
+
+[What clients do](client.md) has ${clientClauses} clauses more, which \`conform client\` checks.
 
 Written by \`pnpm protocol\` from \`packages/conform/src/clauses\`.
 `

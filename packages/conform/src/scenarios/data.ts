@@ -196,6 +196,7 @@ export const data = group('data', {
     await a.call('getAllChildrenNumber', { path: '/closed' })
     for (const user of ['tom:pass', settings.superUser]) {
       await a.auth('digest', user)
+      s.needsClientAddress()
       await a.call('whoAmI', undefined)
     }
     await a.close()

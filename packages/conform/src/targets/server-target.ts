@@ -46,7 +46,7 @@ const CHECK_INTERVAL = 50
 /** Servers that others have started. They may have other users: everything is created below one node. */
 export class ServerTarget implements Target {
   readonly #options: ServerTargetOptions
-  #clientAddress: Promise<string> | undefined
+  #clientAddress: Promise<string | undefined> | undefined
 
   constructor(options: ServerTargetOptions) {
     this.#options = options
@@ -72,11 +72,15 @@ class ServerStage implements Stage {
   readonly #servers: readonly ServerAddress[]
   /** The servers, in the order of `places`. */
   readonly #ordered: readonly ServerAddress[]
-  readonly #clientAddress: Promise<string>
+  readonly #clientAddress: Promise<string | undefined>
   /** The servers that have a fault, and what undoes it. */
   readonly #harmed = new Map<ServerAddress, () => Promise<void>>()
 
-  constructor(options: ServerTargetOptions, ordered: readonly ServerAddress[], clientAddress: Promise<string>) {
+  constructor(
+    options: ServerTargetOptions,
+    ordered: readonly ServerAddress[],
+    clientAddress: Promise<string | undefined>,
+  ) {
     this.runtime = options.runtime ?? systemRuntime
     this.base = options.base ?? ''
     this.superUser = options.superUser
@@ -87,7 +91,7 @@ class ServerStage implements Stage {
     this.#clientAddress = clientAddress
   }
 
-  clientAddress(): Promise<string> {
+  clientAddress(): Promise<string | undefined> {
     return this.#clientAddress
   }
 

@@ -68,7 +68,7 @@ class VirtualStage implements Stage {
     this.#members = members.toSorted((a, b) => Number(b === leader) - Number(a === leader))
   }
 
-  clientAddress(): Promise<string> {
+  clientAddress(): Promise<string | undefined> {
     return addressSeenBy(this.address('leader'), this.runtime)
   }
 

@@ -51,9 +51,9 @@ export const brokenClients: readonly BrokenClient[] = [
   },
   {
     duty: 11,
-    does: 'sets watches again with an ordinary xid',
+    does: 'sets watches again with the xid -3',
     replace: 'return ofConnection(operation, wire, request, { fixedXid: Xid.setWatches })',
-    with: 'return ofConnection(operation, wire, request, {})',
+    with: 'return ofConnection(operation, wire, request, { fixedXid: -3 })',
   },
   {
     duty: 15,
@@ -223,5 +223,11 @@ export const brokenClients: readonly BrokenClient[] = [
     replace: 'if (this.#paths.isEmpty) return [] const oneShot',
     with: 'if (this !== undefined) return []; const oneShot',
     also: [22],
+  },
+  {
+    duty: 38,
+    does: 'waits for an answer to its handshake for a minute',
+    replace: 'return Math.max(began + time, now + time / 2)',
+    with: 'return Math.max(began + time, now + time / 2) + 60_000',
   },
 ]
