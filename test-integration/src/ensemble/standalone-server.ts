@@ -6,6 +6,13 @@ import { ensureImage } from './image.ts'
 import { labelsOf, startSweeper } from './owner.ts'
 import { until } from './until.ts'
 
+export interface StandaloneOptions {
+  /** The cores that it may use, in the syntax of taskset. @default all */
+  readonly cpus?: string | undefined
+  /** Environment variables of the official image. They replace ours. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 /**
  * A server without an ensemble, for measurements. It uses the network of this machine, so nothing is between it and its
  * clients. Its data is in memory, and the JVM uses both compilers.
@@ -14,8 +21,7 @@ export class StandaloneServer implements AsyncDisposable {
   readonly connectString: string
   readonly #container: string
 
-  /** @param cpus the cores that it may use, in the syntax of taskset. @default all */
-  static async start({ cpus }: { readonly cpus?: string | undefined } = {}): Promise<StandaloneServer> {
+  static async start({ cpus, environment = {} }: StandaloneOptions = {}): Promise<StandaloneServer> {
     const image = await ensureImage()
     startSweeper()
     const { dockerode } = (await dockerClient()).container
@@ -25,13 +31,14 @@ export class StandaloneServer implements AsyncDisposable {
       Image: image,
       name: `zk-standalone-${id}`,
       Labels: labelsOf(id),
-      Env: [
-        `ZOO_SERVERS=server.1=${LOOPBACK}:2888:3888;${LOOPBACK}:${port}`,
-        'ZOO_ADMINSERVER_ENABLED=false',
-        'ZOO_MAX_CLIENT_CNXNS=0',
-        'ZOO_LOG_LEVEL=WARN',
-        'SERVER_JVMFLAGS=-XX:TieredStopAtLevel=4',
-      ],
+      Env: Object.entries({
+        ZOO_SERVERS: `server.1=${LOOPBACK}:2888:3888;${LOOPBACK}:${port}`,
+        ZOO_ADMINSERVER_ENABLED: 'false',
+        ZOO_MAX_CLIENT_CNXNS: '0',
+        ZOO_LOG_LEVEL: 'WARN',
+        SERVER_JVMFLAGS: '-XX:TieredStopAtLevel=4',
+        ...environment,
+      }).map(([name, value]) => `${name}=${value}`),
       HostConfig: {
         NetworkMode: 'host',
         Tmpfs: { '/data': '', '/datalog': '' },

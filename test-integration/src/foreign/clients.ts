@@ -18,6 +18,27 @@ export interface CuratorOptions extends ClientOptions {
   readonly isMeasured?: boolean
 }
 
+/** Starts a container that has foreign clients and uses the network of its host. Returns its id. `folders` are mounted. */
+export async function startClientsContainer(folders: readonly string[] = []): Promise<string> {
+  const image = await ensureClientsImage()
+  startSweeper()
+  const { dockerode } = (await dockerClient()).container
+  const id = randomUUID().slice(0, 8)
+  const container = await dockerode.createContainer({
+    Image: image,
+    name: `zk-foreign-clients-${id}`,
+    Labels: labelsOf(id),
+    HostConfig: { NetworkMode: 'host', Binds: [...folders] },
+  })
+  await container.start()
+  return container.id
+}
+
+export async function removeClients(container: string): Promise<void> {
+  const { dockerode } = (await dockerClient()).container
+  await dockerode.getContainer(container).remove({ force: true })
+}
+
 /**
  * Starts foreign clients (zkCli, kazoo and Curator), all in one container that uses the network of its host. If the engine
  * runs on this machine, they can reach servers on its loopback address.
@@ -27,18 +48,7 @@ export class ForeignClients implements AsyncDisposable {
   #started: { end(): Promise<unknown> }[] = []
 
   static async start(): Promise<ForeignClients> {
-    const image = await ensureClientsImage()
-    startSweeper()
-    const { dockerode } = (await dockerClient()).container
-    const id = randomUUID().slice(0, 8)
-    const container = await dockerode.createContainer({
-      Image: image,
-      name: `zk-foreign-clients-${id}`,
-      Labels: labelsOf(id),
-      HostConfig: { NetworkMode: 'host' },
-    })
-    await container.start()
-    return new ForeignClients(container.id)
+    return new ForeignClients(await startClientsContainer())
   }
 
   private constructor(container: string) {
@@ -76,8 +86,7 @@ export class ForeignClients implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { dockerode } = (await dockerClient()).container
-    await dockerode.getContainer(this.#container).remove({ force: true })
+    await removeClients(this.#container)
   }
 
   async #notified(name: string, ...args: readonly string[]): Promise<ForeignClient> {

@@ -457,16 +457,19 @@ export const duties: readonly Duty[] = [
         const first = requests.findIndex(
           ({ message }) => message.op !== 'auth' && message.op !== 'ping' && message.op !== 'sasl',
         )
+        const sent = new Set<string>()
         for (const [index, request] of requests.entries()) {
           for (const body of bodyIf(request, 'auth')) {
-            if (known.has(body))
+            // A second time does no harm.
+            if (known.has(body) && !sent.has(body))
               witness.check(
                 first === -1 || index < first,
                 () => `${named(connection)} got ${requests[first]!.message.op} before the credentials`,
               )
+            sent.add(body)
           }
         }
-        for (const body of requests.flatMap((request) => bodyIf(request, 'auth'))) known.add(body)
+        for (const body of sent) known.add(body)
       }
     },
   },

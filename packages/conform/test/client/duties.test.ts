@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { connect } from '@zk/client'
 import { duties, dutyId } from '../../src/client/duties.ts'
@@ -22,5 +23,11 @@ describe('Our client', () => {
 
   test('every duty shows in some situation', () => {
     expect(duties.map(dutyId).filter((id) => !seen.has(id))).toEqual([])
+  })
+
+  test('its row of docs/conformance says so', () => {
+    const results = readFileSync(new URL('../../../../docs/conformance/results.json', import.meta.url), 'utf8')
+    const { kept, missed } = (JSON.parse(results) as Record<string, { kept: string; missed: object }>)['@zk/client']!
+    expect([kept, missed]).toEqual([`${duties.length} of ${duties.length}`, {}])
   })
 })
