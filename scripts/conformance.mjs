@@ -2,6 +2,7 @@
 // Docker, Maven and Go.
 //
 //   pnpm conformance kazoo 'ZooKeeper 3.9.6'     only those whose names begin so
+//   pnpm conformance --page                      only the page, after reasons were written into results.json
 //   pnpm conformance --check                     whether the page is what docs/conformance/results.json says
 //
 // In results.json each clause that is missed has a reason, which is kept. docs/conformance/comparison.html, which is not in the
@@ -11,8 +12,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root } from './parts.mjs'
+import { fileURLToPath } from 'node:url'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
 const command = join(root, 'packages/conform/dist/main.js')
 const folder = join(root, 'docs/conformance')
 const page = join(folder, 'README.md')
@@ -22,6 +24,7 @@ const MISSED = new Set(['differs', 'lenient', 'unsupported', 'stopped'])
 
 const words = process.argv.slice(2)
 if (words.includes('--check')) check()
+else if (words.includes('--page')) writeFileSync(page, pageOf(read()))
 else await judgeAll(words)
 
 function read() {
