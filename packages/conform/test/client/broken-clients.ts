@@ -66,6 +66,8 @@ export const brokenClients: readonly BrokenClient[] = [
     does: 'tries a server again that has just refused it',
     replace: 'const target = this.servers.next()',
     with: 'const target = (this.again ??= this.servers.next())',
+    // A server that was removed does not accept it any more.
+    also: [16],
   },
   {
     duty: 19,
