@@ -56,7 +56,7 @@ async function judgeAll(names) {
   for (const [index, { name, kind, use }] of chosen.entries()) {
     console.log(`${name}, ${index + 1} of ${chosen.length}`)
     const file = join(target, `${index}.jsonl`)
-    await use(async (asked) => {
+    const judgeIt = async (asked) => {
       const problems = await judge(asked, file)
       const known = read()
       known[name] = resultOf(kind, readFileSync(file, 'utf8'), problems, known[name]?.missed ?? {})
@@ -64,8 +64,15 @@ async function judgeAll(names) {
       const sorted = subjects.flatMap(({ name: each }) => (known[each] === undefined ? [] : [[each, known[each]]]))
       writeFileSync(results, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`)
       writeFileSync(page, pageOf(Object.fromEntries(sorted)))
-    })
-    if (kind === 'server') files.push(file)
+      if (kind === 'server') files.push(file)
+    }
+    try {
+      await use(judgeIt)
+    } catch (error) {
+      // The others can be judged: its old result stays.
+      console.error(error)
+      process.exitCode = 1
+    }
   }
   if (files.length > 0) execFileSync('node', [command, 'compare', ...files, '--html', join(folder, 'comparison.html')])
   rmSync(target, { recursive: true })
