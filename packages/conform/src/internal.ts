@@ -2,6 +2,7 @@
 // They may change with any version.
 export * from './clauses/index.ts'
 export { clientClauses, clientPage } from './client/client-page.ts'
+export * from './fuzz/index.ts'
 export * from './judge/index.ts'
 export * from './play/index.ts'
 export * from './releases/index.ts'

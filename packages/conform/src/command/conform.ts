@@ -4,6 +4,7 @@ import { htmlReport, parseReport } from '../report/index.ts'
 import { explain, list } from './catalog.ts'
 import { judgeProgram } from './client.ts'
 import { EXIT } from './exit.ts'
+import { fuzzServer } from './fuzz.ts'
 import { type Options, parseOptions } from './options.ts'
 import { allIds, judgeServer } from './server.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,8 +25,13 @@ export async function conform(args: readonly string[], terminal: Terminal): Prom
   }
 }
 
+const commands: ReadonlySet<string> = new Set(['list', 'explain', 'compare', 'client', 'run'])
+
 async function dispatch(options: Options, terminal: Terminal): Promise<number> {
   const [first, ...rest] = options.words
+  if (options.fuzz !== undefined && (first === undefined || commands.has(first) || rest.length > 0)) {
+    throw new UsageError('--fuzz needs the address of a server, and nothing else: conform HOST:PORT --fuzz 1000')
+  }
   switch (first) {
     case undefined:
       throw new UsageError('it needs the address of a server: conform HOST:PORT')
@@ -44,6 +50,7 @@ async function dispatch(options: Options, terminal: Terminal): Promise<number> {
     default:
       if (rest.length > 0)
         throw new UsageError(`'${rest.join(' ')}' is too much: conform HOST:PORT,HOST:PORT [options]`)
+      if (options.fuzz !== undefined) return fuzzServer(first, options.fuzz, options, terminal)
       return judgeServer(first, undefined, options, terminal)
   }
 }

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { nearestOf } from '@zk/client/internal'
 import { parseConnectString, type ServerAddress } from '@zk/wire'
 import type { Profile } from '../clauses/index.ts'
+import { parseAtoms } from '../fuzz/index.ts'
 import { RELEASES, releaseNamed } from '../releases/index.ts'
 import { UsageError } from './usage.ts'
 
@@ -27,9 +28,22 @@ export interface Options {
   readonly situations: readonly string[] | undefined
   /** The longest time of a situation, in ms. */
   readonly longest: number
+  /** Random programs are played instead of the clauses; undefined if not. */
+  readonly fuzz: FuzzChoice | undefined
   readonly files: Readonly<Partial<Record<FileOption, string>>>
   readonly hasColors: boolean | undefined
   readonly isHelp: boolean
+}
+
+export interface FuzzChoice {
+  /** How many programs. */
+  readonly count: number
+  /** Of the first program; undefined for any. */
+  readonly seed: number | undefined
+  /** The atoms of the program that are played; undefined for all. */
+  readonly only: ReadonlySet<number> | undefined
+  /** A connect string; undefined for servers of our own. */
+  readonly oracle: string | undefined
 }
 
 const faults = ['kill', 'start', 'pause', 'resume'] as const
@@ -50,6 +64,10 @@ const known = {
   reconfig: flag,
   'read-only': flag,
   timeout: text,
+  fuzz: text,
+  seed: text,
+  only: text,
+  oracle: text,
   adapter: flag,
   situations: text,
   for: text,
@@ -94,6 +112,7 @@ export function parseOptions(args: readonly string[]): Options {
       ?.split(',')
       .map((name) => name.trim()),
     longest: secondsOf('for', value('for')?.replace(/s$/, '') ?? '60'),
+    fuzz: fuzzOf(values as Readonly<Record<string, string | undefined>>),
     files: among(fileOptions),
     hasColors: values['no-color'] === true ? false : undefined,
     isHelp: values['help'] === true,
@@ -151,6 +170,41 @@ function releaseOf(name: string | undefined): string | undefined {
 function userOf(option: string, user: string | undefined): string | undefined {
   if (user === undefined || /^[^:]+:./.test(user)) return user
   throw new UsageError(`--${option} needs a name and a password: super:secret`)
+}
+
+/** What is about clauses, or about clients. */
+const notWithFuzz = ['profile', 'sasl', 'reconfig', 'read-only', 'adapter', 'situations', 'for', ...faults]
+const ofFuzz = ['seed', 'only', 'oracle']
+const LARGEST_SEED = 2 ** 31 - 1
+const MOST_PROGRAMS = 1_000_000
+
+function fuzzOf(values: Readonly<Record<string, string | undefined>>): FuzzChoice | undefined {
+  const { fuzz, seed, only, oracle } = values
+  if (fuzz === undefined) {
+    const lonely = ofFuzz.find((name) => values[name] !== undefined)
+    if (lonely !== undefined) throw new UsageError(`--${lonely} needs --fuzz N, the number of random programs`)
+    return undefined
+  }
+  const unfit = notWithFuzz.find((name) => values[name] !== undefined)
+  if (unfit !== undefined) throw new UsageError(`--${unfit} does not go with --fuzz, which plays random programs only`)
+  const atoms = only === undefined ? undefined : parseAtoms(only)
+  if (only !== undefined && atoms === undefined)
+    throw new UsageError(`--only needs numbers such as 0-2,17, not '${only}'`)
+  if (only !== undefined && (seed === undefined || fuzz !== '1')) {
+    throw new UsageError('--only is about one program: it needs --fuzz 1 and --seed')
+  }
+  return {
+    count: integerOf('fuzz', fuzz, 1, MOST_PROGRAMS),
+    seed: seed === undefined ? undefined : integerOf('seed', seed, 0, LARGEST_SEED),
+    only: atoms,
+    oracle,
+  }
+}
+
+function integerOf(option: string, text: string, least: number, most: number): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value
+  throw new UsageError(`--${option} must be an integer from ${least} to ${most}, not '${text}'`)
 }
 
 function secondsOf(option: string, seconds: string): number {

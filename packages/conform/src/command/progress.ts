@@ -1,4 +1,5 @@
 // What a person sees while a run is under way.
+import type { FuzzResult } from '../fuzz/index.ts'
 import { isFailure, type JudgedClause, type JudgedScenario } from '../judge/index.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -21,6 +22,12 @@ export class Progress {
   scenario({ name }: JudgedScenario): void {
     this.#scenarios++
     this.#show(name)
+  }
+
+  programs({ tried, differences }: FuzzResult): void {
+    if (!this.#terminal.isInteractive) return
+    const different = differences.length > 0 ? `, ${differences.length} different` : ''
+    this.#terminal.status(`${tried} programs${different}`)
   }
 
   end(): void {

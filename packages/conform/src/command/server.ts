@@ -44,13 +44,7 @@ export async function judgeServer(
 ): Promise<number> {
   const { servers, base } = parseServers(connectString)
   const baseline = await readBaseline(options)
-  for (const server of servers) {
-    const found = await probe(server)
-    if ('problem' in found) {
-      terminal.error(`conform: ${found.problem}`)
-      return EXIT.unreachable
-    }
-  }
+  if (!(await areReached(servers, terminal))) return EXIT.unreachable
   const target = new ServerTarget({
     servers,
     base,
@@ -103,6 +97,18 @@ export async function judgeServer(
     return EXIT.interrupted
   }
   return exitCodeOf(report, baseline, terminal)
+}
+
+/** Whether a ZooKeeper server answers at each address. If not, that is printed. */
+export async function areReached(servers: readonly ServerAddress[], terminal: Terminal): Promise<boolean> {
+  for (const server of servers) {
+    const found = await probe(server)
+    if ('problem' in found) {
+      terminal.error(`conform: ${found.problem}`)
+      return false
+    }
+  }
+  return true
 }
 
 export function exitCodeOf(report: Report, baseline: Baseline | undefined, terminal: Terminal): number {
@@ -175,7 +181,7 @@ function givenBy(
 const [ASK_AGAIN, GIVE_UP] = [500, 10_000]
 
 /** Why one of the servers does not serve, if that lasts. */
-async function lastingProblem(servers: readonly ServerAddress[]): Promise<string | undefined> {
+export async function lastingProblem(servers: readonly ServerAddress[]): Promise<string | undefined> {
   for (const start = systemRuntime.now(); ;) {
     const found = await Promise.all(servers.map((server) => probe(server)))
     const problem = found.find((each) => 'problem' in each)?.problem
@@ -185,12 +191,12 @@ async function lastingProblem(servers: readonly ServerAddress[]): Promise<string
 }
 
 /** The 3.8.0 with which servers are compared is Debian's, which has fixes of later releases. */
-function oracleOf(release: string): string {
+export function oracleOf(release: string): string {
   return DEBIAN.startsWith(`${release}-`) ? DEBIAN : release
 }
 
 /** The release that the server says to be, if one like it is known. */
-async function likelyRelease({ host, port }: ServerAddress): Promise<string | undefined> {
+export async function likelyRelease({ host, port }: ServerAddress): Promise<string | undefined> {
   const version = parseVersion(await ask(port, 'srvr', { host, runtime: systemRuntime, timeout: 2_000 }))
   if (version === undefined) return undefined
   if (RELEASES.includes(version)) return version

@@ -5,6 +5,7 @@ export const USAGE = `Says where a server, or a client, differs from the ZooKeep
 Usage:
   conform HOST:PORT[,HOST:PORT…][/NODE] [options]    judge a server, or the servers of an ensemble
   conform run ID… HOST:PORT [options]                play only these clauses, such as watches/12
+  conform HOST:PORT --fuzz N [options]               play N random programs instead, and compare every frame
   conform client [options] -- COMMAND {connect}      judge the client in a program; {connect} is replaced by addresses
   conform list [CHAPTER]                             list the clauses
   conform explain ID                                 print a clause with its source
@@ -22,7 +23,14 @@ What is played:
   --read-only          the servers have readonlymode.enabled and localSessionsEnabled: judge their read-only mode
   --kill 'COMMAND {n}' --start 'COMMAND {n}' --pause 'COMMAND {n}' --resume 'COMMAND {n}'
                        how to stop, start, freeze and thaw server n; enables failover
-  --timeout SECONDS    the longest time for a check (default: 30)
+  --timeout SECONDS    the longest time for a check, or a random program (default: 30)
+
+Random programs:
+  --fuzz N             how many; a program that shows a new difference is shortened
+  --seed S             the seed of the first program; the next one has S + 1 (default: a random one)
+  --oracle HOST:PORT   compare with this server (default: our own, as the release of --as)
+  --only LIST          only these requests of one program: part of the command that is printed with a difference
+  --as, --super, --hostile, --timeout, and the reports, as above and below
 
 A client (its servers, and what happens to it, are made by conform; the program is started once for each situation):
   --adapter            the program does what lines of JSON ask it: more situations, and what it does is known

@@ -1,4 +1,4 @@
-export { compareTranscripts, type LineDifference } from './compare.ts'
+export { type CompareOptions, compareTranscripts, type LineDifference } from './compare.ts'
 export { type Grade, gradeOf } from './grade.ts'
 export { isFailure, judge, type JudgeOptions, ServerStopped } from './judge.ts'
 export { type Observation, observe } from './observe.ts'

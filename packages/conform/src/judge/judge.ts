@@ -222,7 +222,7 @@ async function addClause(
   const found = compareTranscripts(expected.transcript, verdict.evidence.transcript)
   const { evidence } = verdict
   // What only the check itself can see, such as a moment or the order of two connections.
-  const own: LineDifference = {
+  const own = {
     kind: `${id}: ${evidence.expected.join(' | ')} → ${evidence.seen.join(' | ')}`,
     expected: evidence.expected.join('\n'),
     actual: evidence.seen.join('\n'),
@@ -259,7 +259,7 @@ class Findings {
   readonly #found = new Map<string, Finding>()
 
   add(
-    { kind, expected, actual }: LineDifference,
+    { kind, expected, actual }: Omit<LineDifference, 'phase'>,
     {
       isAllowed = false,
       ...where

@@ -1,6 +1,7 @@
 // A plain connection to a server. It records everything that it receives.
 import { type DialTarget, type Runtime, type RuntimeConnection, systemRuntime } from '@zk/client'
 import {
+  concat,
   type ConnectedMessage,
   decodeServerFrame,
   encodeMessage,
@@ -12,7 +13,8 @@ import {
   type RequestMessage,
   Xid,
 } from '@zk/wire'
-import { EVENT, type Part, type Transcript } from './transcript.ts'
+import { int32 } from './bytes.ts'
+import { EVENT, type Frame, type Part, type Transcript } from './transcript.ts'
 
 /** A reply; undefined if none came and none can come any more. */
 export type Reply = ReplyMessage | undefined
@@ -129,8 +131,9 @@ export class Connection {
 
   /** Sends a request. Without `asked`, the transcript shows neither the request nor its reply. */
   call(message: RequestMessage, asked?: readonly Part[]): Promise<Reply> {
-    this.write(encodeMessage(message))
-    return this.expect(message, asked)
+    const bytes = encodeMessage(message)
+    this.write(bytes)
+    return this.expect(message, asked && [...asked, this.#framePart('sent', bytes)])
   }
 
   /** Waits for the reply to a request that was written, or that the caller writes next. */
@@ -196,25 +199,27 @@ export class Connection {
     const isFirst = this.#isFirst
     this.#isFirst = false
     if (!isFirst && frame.byteLength >= HEADER_SIZE) this.headers.push(headerOf(frame))
+    const received = this.#framePart('received', concat([int32(frame.byteLength), frame]))
     try {
       call = isFirst ? undefined : this.#takeEstablished(frame)
-      if (call !== undefined) return this.#established(call, frame)
+      if (call !== undefined) return this.#established(call, frame, received)
       const message = decodeServerFrame(frame, isFirst, (xid) => (call = this.#take(xid)))
-      if (message.type === 'connected') return this.#connected(message)
-      if (message.type === 'event') return this.#event(message)
+      if (message.type === 'connected') return this.#connected(message, received)
+      if (message.type === 'event') return this.#event(message, received)
       // The replies to ping and auth have fixed xids, for which the decoder does not call `#take`.
       call ??= this.#take(message.xid)
       if (call?.asked !== undefined) {
-        this.#transcript.add(this.name, ...call.asked, '->', ...answer(message))
+        this.#transcript.add(this.name, ...call.asked, '->', ...answer(message), received)
       } else if (call === undefined) {
-        this.#transcript.add(this.name, `unasked reply under xid ${message.xid}`, ...answer(message))
+        this.#transcript.add(this.name, `unasked reply under xid ${message.xid}`, ...answer(message), received)
       }
       this.#messages.push(message)
       call?.settle(message)
     } catch (error) {
       if (!ProtocolError.is(error)) throw error
       const asked = call?.asked ?? []
-      this.#transcript.add(this.name, ...asked, `-> cannot be read: ${error.message}`, { value: frame.slice(8) })
+      const rest = { value: frame.slice(8) }
+      this.#transcript.add(this.name, ...asked, `-> cannot be read: ${error.message}`, rest, received)
       call?.settle(undefined)
     }
   }
@@ -227,25 +232,30 @@ export class Connection {
     return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
   }
 
-  #established({ asked = [], settle }: Call, frame: Uint8Array): void {
+  #established({ asked = [], settle }: Call, frame: Uint8Array, received: Part): void {
     const message = decodeServerFrame(frame, true, () => undefined) as ConnectedMessage
-    this.#transcript.add(this.name, ...asked, '-> connected', { value: message.response }, ...more(message))
+    this.#transcript.add(this.name, ...asked, '-> connected', { value: message.response }, ...more(message), received)
     settle(undefined)
   }
 
-  #connected(message: ConnectedMessage): void {
+  #connected(message: ConnectedMessage, received: Part): void {
     this.#transcript.nameSession(message.response.sessionId)
-    this.#transcript.add(this.name, 'connected', { value: message.response }, ...more(message))
+    this.#transcript.add(this.name, 'connected', { value: message.response }, ...more(message), received)
     this.#handshake?.(message)
     this.#handshake = undefined
   }
 
-  #event(message: EventMessage): void {
+  #event(message: EventMessage, received: Part): void {
     const eventZxid = { value: message.zxid, field: 'eventZxid' }
-    this.#transcript.add(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
+    this.#transcript.add(this.name, EVENT, { value: message.event }, eventZxid, ...more(message), received)
     this.#messages.push(message)
     this.#eventCount++
     this.#onEvent?.()
+  }
+
+  /** The frames of a line are for reports. */
+  #framePart(direction: Frame['direction'], bytes: Uint8Array): Part {
+    return { frame: { connection: this.name, direction, bytes } }
   }
 
   #close(): void {

@@ -40,6 +40,8 @@ export interface Played {
   /** One text for each phase. */
   readonly transcript: readonly string[]
   readonly frames: readonly Frame[]
+  /** The frames of a line of a phase: the request and its reply, or the event. */
+  readonly framesOf: (phase: number, line: string) => readonly Frame[]
   /** Why it came to no end. */
   readonly failure: string | undefined
 }
@@ -74,7 +76,8 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   scenario?.end()
   const left = await cleanUp(stage, parent, scenario?.sessions ?? [])
   if (left !== undefined) failure ??= `failed: ${parent} could not be deleted: ${left}`
-  return { transcript: rendered, frames: transcript.frames, failure }
+  const framesOf: Played['framesOf'] = (phase, line) => transcript.framesOf(phase, line)
+  return { transcript: rendered, frames: transcript.frames, framesOf, failure }
 }
 
 /** Tries it twice, because a server may be about to come back. Returns why that was in vain. */

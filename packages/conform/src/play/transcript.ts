@@ -11,8 +11,8 @@ export interface Frame {
   readonly bytes: Uint8Array
 }
 
-/** A text, or a value that is shown in normal form. `field` says what a number means. */
-export type Part = string | { readonly field?: string | undefined; readonly value: unknown }
+/** A text, or a value that is shown in normal form: `field` says what a number means. A frame is not shown. */
+export type Part = string | { readonly field?: string | undefined; readonly value: unknown } | { readonly frame: Frame }
 
 /** A line: parts with spaces between them. */
 type Line = readonly Part[]
@@ -44,6 +44,8 @@ export class Transcript {
   readonly #phases: Phase[] = []
   #lines = new Map<string, Line[]>()
   readonly #frames: Frame[] = []
+  /** For each phase, the frames of each line as it was rendered. */
+  readonly #framesOf: Map<string, readonly Frame[]>[] = []
   /** The name of each session id. */
   readonly #sessions = new Map<bigint, string>()
 
@@ -60,12 +62,17 @@ export class Transcript {
 
   /** Keeps the bytes, for reports of what was sent and received. Only the first ones are kept. */
   addFrame(frame: Frame): void {
-    if (this.#frames.length < MOST_FRAMES) this.#frames.push({ ...frame, bytes: frame.bytes.slice(0, LONGEST_FRAME) })
+    if (this.#frames.length < MOST_FRAMES) this.#frames.push(shortened(frame))
   }
 
   /** The first 500, of all connections, in order. */
   get frames(): readonly Frame[] {
     return this.#frames
+  }
+
+  /** The frames of a line that was rendered, request and reply. If equal lines are in one phase, those of the first one. */
+  framesOf(phase: number, line: string): readonly Frame[] {
+    return this.#framesOf[phase]?.get(line) ?? []
   }
 
   /** Begins a new phase: later lines come after all earlier ones. */
@@ -84,11 +91,17 @@ export class Transcript {
     this.nextPhase()
     const form = new NormalForm(this.#sessions, surroundings)
     for (const part of this.#phases.flatMap(({ lines }) => [...lines.values()].flat(2))) {
-      if (typeof part !== 'string') form.learn(part.value, part.field)
+      if (typeof part !== 'string' && 'value' in part) form.learn(part.value, part.field)
     }
     return this.#phases.map(({ lines, isUnordered }) => {
+      const framesOf = new Map<string, readonly Frame[]>()
+      this.#framesOf.push(framesOf)
       const shown = Array.from(lines, ([source, entries]) => {
-        const texts = entries.map((line) => `${source}: ${show(line, form)}`)
+        const texts = entries.map((line) => {
+          const text = `${source}: ${show(line, form)}`
+          if (!framesOf.has(text)) framesOf.set(text, framesIn(line))
+          return text
+        })
         return isUnordered ? sortEvents(texts, `${source}: ${EVENT} `) : texts
       })
       return shown.flat().join('\n')
@@ -97,8 +110,19 @@ export class Transcript {
 }
 
 function show(line: Line, form: NormalForm): string {
-  const parts = line.map((part) => (typeof part === 'string' ? part : form.show(part.value, part.field)))
+  const parts = line.map((part) => {
+    if (typeof part === 'string') return part
+    return 'value' in part ? form.show(part.value, part.field) : ''
+  })
   return parts.filter((part) => part !== '').join(' ')
+}
+
+function framesIn(line: Line): readonly Frame[] {
+  return line.flatMap((part) => (typeof part !== 'string' && 'frame' in part ? [shortened(part.frame)] : []))
+}
+
+function shortened({ bytes, ...frame }: Frame): Frame {
+  return { ...frame, bytes: bytes.slice(0, LONGEST_FRAME) }
 }
 
 /** Sorts each series of consecutive events. */

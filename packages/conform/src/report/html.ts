@@ -1,5 +1,6 @@
 // One static page: a row a clause, a column a server. A cell opens what was expected, what came, and the frames.
-import { type Report, type ReportedClause, summaryLine } from './report.ts'
+import type { ProgramFinding } from './programs.ts'
+import { inPrograms, type Report, type ReportedClause, summaryLine } from './report.ts'
 
 /** Compares several servers. */
 export function htmlReport(reports: readonly Report[]): string {
@@ -31,6 +32,7 @@ export function htmlReport(reports: readonly Report[]): string {
 ${body.join('\n')}
 </tbody>
 </table>
+${reports.flatMap((report) => inPrograms(report).map((finding) => programSection(report, finding))).join('\n')}
 </html>
 `
 }
@@ -49,6 +51,21 @@ function cell(clause: ReportedClause | undefined): string {
     `<h2>frames</h2><pre>${(frames ?? []).map(({ connection, direction, hex }) => `${escape(connection)} ${direction} ${hex}`).join('\n')}</pre>`,
   ]
   return `<td class="${outcome}"><details><summary>${outcome}</summary>${parts.join('')}</details></td>`
+}
+
+function programSection({ subject }: Report, { kind, expected, actual, program }: ProgramFinding): string {
+  const { steps, again, expectedFrames, actualFrames } = program
+  const lines = [
+    ...steps,
+    '',
+    `expected  ${expected ?? '(nothing)'}`,
+    ...expectedFrames.map(({ direction, hex }) => `          ${direction} ${hex}`),
+    `actual    ${actual ?? '(nothing)'}`,
+    ...actualFrames.map(({ direction, hex }) => `          ${direction} ${hex}`),
+    '',
+    again,
+  ]
+  return `<h2 class="differs">${escape(subject)}: ${escape(kind)}</h2><pre>${escape(lines.join('\n'))}</pre>`
 }
 
 function escape(text: string): string {

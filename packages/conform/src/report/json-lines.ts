@@ -2,12 +2,12 @@
 import { type Report, type ReportedClause, type ReportedFinding, SCHEMA } from './report.ts'
 
 /** One JSON object a line: the run, each clause, each finding, the summary. */
-export function jsonReport({ clauses, findings, summary, scenarios, ...run }: Report): string {
+export function jsonReport({ clauses, findings, summary, scenarios, programs, ...run }: Report): string {
   const lines = [
     { type: 'run', ...run },
     ...clauses.map((clause) => ({ type: 'clause', ...clause })),
     ...findings.map((finding) => ({ type: 'finding', ...finding })),
-    { type: 'summary', ...summary, scenarios },
+    { type: 'summary', ...summary, scenarios, programs },
   ]
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
@@ -17,7 +17,7 @@ export function parseReport(text: string): Report {
   const clauses: ReportedClause[] = []
   const findings: ReportedFinding[] = []
   let run: Pick<Report, 'schema' | 'subject' | 'at' | 'as'> | undefined
-  let summary: (Report['summary'] & Pick<Report, 'scenarios'>) | undefined
+  let summary: (Report['summary'] & Pick<Report, 'scenarios' | 'programs'>) | undefined
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
     const { type, ...entry } = parseLine(line, index + 1)
@@ -30,8 +30,8 @@ export function parseReport(text: string): Report {
     throw new Error('it is not a whole report: `conform --json FILE` writes one')
   if (run.schema !== SCHEMA)
     throw new Error(`its schema is ${run.schema}, not ${SCHEMA}: make it again with this version`)
-  const { scenarios, ...counts } = summary
-  return { ...run, summary: counts, scenarios, clauses, findings }
+  const { scenarios, programs, ...counts } = summary
+  return { ...run, summary: counts, scenarios, ...(programs && { programs }), clauses, findings }
 }
 
 function parseLine(line: string, number: number): Record<string, unknown> {

@@ -1,8 +1,9 @@
 // JUnit's XML, which CI systems read: a suite a chapter, a test case a clause.
 import { isNamed } from './text.ts'
-import type { Report, ReportedClause } from './report.ts'
+import { inPrograms, type Report, type ReportedClause } from './report.ts'
 
-export function junitReport({ subject, clauses }: Report): string {
+export function junitReport(report: Report): string {
+  const { subject, clauses } = report
   const chapters = new Set(clauses.map(chapterOf))
   const suites = Array.from(chapters, (name) => {
     const all = clauses.filter((clause) => chapterOf(clause) === name)
@@ -14,7 +15,27 @@ export function junitReport({ subject, clauses }: Report): string {
       '  </testsuite>',
     ].join('\n')
   })
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escape(subject)}">\n${suites.join('\n')}\n</testsuites>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escape(subject)}">\n${[...suites, ...programSuite(report)].join('\n')}\n</testsuites>\n`
+}
+
+/** A test case for each difference, one for each program without a verdict, and one for all that are equal. */
+function programSuite(report: Report): readonly string[] {
+  const { programs } = report
+  if (programs === undefined) return []
+  const found = inPrograms(report)
+  const { equal, tried, withoutVerdict } = programs
+  const head = (name: string): string => `    <testcase classname="programs" name="${escape(name)}"`
+  const counts = `tests="${1 + found.length + withoutVerdict.length}" failures="${found.length}" skipped="${withoutVerdict.length}"`
+  return [
+    `  <testsuite name="programs" ${counts}>`,
+    `${head(`${equal} of ${tried} random programs are equal`)}/>`,
+    ...found.map(({ kind, expected = '', actual = '', program: { steps, again } }) => {
+      const body = [`expected: ${expected}`, `actual: ${actual}`, ...steps, again].join('\n')
+      return `${head(kind)}><failure message="differs">${escape(body)}</failure></testcase>`
+    }),
+    ...withoutVerdict.map(({ seed, why }) => `${head(`seed ${seed}`)}><skipped message="${escape(why)}"/></testcase>`),
+    '  </testsuite>',
+  ]
 }
 
 function chapterOf({ id }: ReportedClause): string {

@@ -1,6 +1,7 @@
 // A table for an issue or a page.
 import { isNamed } from './text.ts'
-import { type Report, summaryLine } from './report.ts'
+import type { ProgramFinding } from './programs.ts'
+import { inPrograms, type Report, summaryLine } from './report.ts'
 
 export function markdownReport(report: Report): string {
   const rows = report.clauses
@@ -13,11 +14,19 @@ export function markdownReport(report: Report): string {
     '',
     `${summaryLine(report)} (${report.at.slice(0, 10)})`,
     '',
+    ...inPrograms(report).flatMap(programSection),
     ...(rows.length === 0
-      ? ['Every clause that was tried is kept.']
+      ? report.programs === undefined
+        ? ['Every clause that was tried is kept.']
+        : []
       : [row('clause', 'result', 'what servers do', 'expected', 'actual'), '| --- | --- | --- | --- | --- |', ...rows]),
     '',
   ].join('\n')
+}
+
+function programSection({ kind, expected = '(nothing)', actual = '(nothing)', program }: ProgramFinding): string[] {
+  const { steps, again } = program
+  return [`## ${kind}`, '', '```', `expected  ${expected}`, `actual    ${actual}`, '', ...steps, '', again, '```', '']
 }
 
 function row(...cells: readonly string[]): string {

@@ -2,6 +2,7 @@
 import type { Level, Profile } from '../clauses/index.ts'
 import { type Judgement, type JudgedClause, type Outcome } from '../judge/index.ts'
 import { toHex } from '../play/index.ts'
+import type { ProgramFinding, ReportedFrame, ReportedProgram, ReportedPrograms } from './programs.ts'
 
 /** Grows by one when a field is removed or changes its meaning. */
 export const SCHEMA = 1
@@ -20,6 +21,8 @@ export interface Report {
   readonly summary: Readonly<Record<Profile, Count>>
   /** How many scenarios had an end, and how many of these had no difference. */
   readonly scenarios: { readonly equal: number; readonly tried: number }
+  /** Only of a run of random programs, which has neither clauses nor scenarios. */
+  readonly programs?: ReportedPrograms | undefined
   /** In the order of the chapters. */
   readonly clauses: readonly ReportedClause[]
   /** Each difference once, those of clauses first. */
@@ -55,9 +58,7 @@ export interface ReportedClause {
   /** Everything that was received, decoded. */
   readonly transcript?: readonly string[] | undefined
   /** The frames of its connections, in order. */
-  readonly frames?:
-    | readonly { readonly connection: string; readonly direction: string; readonly hex: string }[]
-    | undefined
+  readonly frames?: readonly ReportedFrame[] | undefined
   /** Why it was not tried, came to no end, or follows. */
   readonly why?: string | undefined
 }
@@ -76,6 +77,8 @@ export interface ReportedFinding {
   readonly expected: string | undefined
   /** The line of the server; undefined if it is missing. */
   readonly actual: string | undefined
+  /** The random program that shows it. */
+  readonly program?: ReportedProgram | undefined
 }
 
 /** `subject` is what was judged, such as `127.0.0.1:2181`; `at` is an ISO date. */
@@ -101,17 +104,25 @@ export function reportOf(judgement: Judgement, subject: string, at: string): Rep
 }
 
 /** `as 3.8.7: core 327 of 327, full 181 of 181, extended 35 of 35, scenarios 173 of 173`. */
-export function summaryLine({ as, summary, scenarios }: Report): string {
+export function summaryLine({ as, summary, scenarios, programs }: Report): string {
   const parts = Object.entries(summary)
     .filter(([, { tried }]) => tried > 0)
     .map(([profile, { passed, tried }]) => `${profile} ${passed} of ${tried}`)
   if (scenarios.tried > 0) parts.push(`scenarios ${scenarios.equal} of ${scenarios.tried}`)
+  if (programs !== undefined) parts.push(`programs ${programs.equal} of ${programs.tried} (from seed ${programs.seed})`)
   return `as ${as}: ${parts.join(', ') || 'nothing was tried'}`
 }
 
 /** What only scenarios show: no clause is about it. */
 export function withoutClause({ findings }: Report): readonly ReportedFinding[] {
-  return findings.filter(({ clauses, isAllowed }) => clauses.length === 0 && !isAllowed)
+  return findings.filter(({ clauses, isAllowed, program }) => {
+    return clauses.length === 0 && !isAllowed && program === undefined
+  })
+}
+
+/** What random programs show. */
+export function inPrograms({ findings }: Report): readonly ProgramFinding[] {
+  return findings.filter((finding): finding is ProgramFinding => finding.program !== undefined)
 }
 
 /** Outcomes that count neither as passed nor as failed. */

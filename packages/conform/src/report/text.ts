@@ -1,5 +1,6 @@
 // For people: on a terminal with colours, elsewhere without.
-import { type Report, type ReportedClause, summaryLine, withoutClause } from './report.ts'
+import type { ProgramFinding, ReportedFrame } from './programs.ts'
+import { inPrograms, type Report, type ReportedClause, summaryLine, withoutClause } from './report.ts'
 
 /** How a text is shown. */
 export interface TextOptions {
@@ -16,6 +17,8 @@ export function textReport(report: Report, { hasColors, again }: TextOptions): s
   for (const clause of report.clauses.filter(isNamed)) lines.push(...clauseLines(clause, report, paint, again), '')
   const others = withoutClause(report)
   if (others.length > 0) lines.push('Only scenarios show:', ...others.flatMap(findingLines), '')
+  for (const finding of inPrograms(report)) lines.push(...programLines(finding, paint), '')
+  for (const { seed, why } of report.programs?.withoutVerdict ?? []) lines.push(`no verdict  seed ${seed}: ${why}`, '')
   lines.push(...untriedLines(report))
   lines.push(paint.bold(summaryLine(report)))
   return `${lines.join('\n')}\n`
@@ -63,6 +66,25 @@ function findingLines({ kind, scenarios, expected, actual }: Report['findings'][
     ...lined('expected', expected === undefined ? [] : [expected]),
     ...lined('actual', actual === undefined ? [] : [actual]),
   ]
+}
+
+function programLines({ kind, expected, actual, program }: ProgramFinding, paint: Paint): string[] {
+  const { steps, expectedFrames, actualFrames, followedBy, again } = program
+  return [
+    `${paint.red('differs')}  ${paint.bold(kind)}`,
+    ...lined('expected', expected === undefined ? [] : [expected]),
+    // Both were sent the same, in other nodes.
+    ...expectedFrames.filter(({ direction }) => actual === undefined || direction === 'received').map(frameLine),
+    ...lined('actual', actual === undefined ? [] : [actual]),
+    ...actualFrames.map(frameLine),
+    ...lined('program', steps),
+    ...followedBy.map((other) => `    only after it: ${other}`),
+    `    play it alone: ${again}`,
+  ]
+}
+
+function frameLine({ direction, hex }: ReportedFrame): string {
+  return `              ${direction} ${hex}`
 }
 
 /** One line for each reason. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type ServerRelease,
   type TestMember,
@@ -5,6 +6,7 @@ import {
   VirtualWorld,
   type VirtualWorldOptions,
 } from '@zk/testing'
+import { generateDigest } from '@zk/wire'
 import { isBefore } from '../releases/index.ts'
 import { addressSeenBy, type Place, places, settings, type Stage, type Target } from '../play/index.ts'
 
@@ -21,6 +23,8 @@ export interface VirtualTargetOptions {
   newWorld?: ((options: VirtualWorldOptions) => VirtualWorld) | undefined
   /** May change each ensemble before its use. @default nothing */
   prepare?: ((ensemble: VirtualEnsemble) => void) | undefined
+  /** Name and password of the superuser; the name is `super`. @default that of `settings` */
+  superUser?: string | undefined
   /** Settings that only some clauses need. */
   more?: Pick<VirtualWorldOptions, 'sasl' | 'reconfigEnabled' | 'readOnlyMode'> | undefined
 }
@@ -35,34 +39,37 @@ export class VirtualTarget implements Target {
 
   /** Makes an ensemble, and plays in its virtual time. */
   use<Result>(play: (stage: Stage) => Promise<Result>): Promise<Result> {
-    const { release = '3.9', members = 3, newWorld = usualWorld, prepare, more } = this.#options
-    const { superUser: _, ...options } = settings
+    const { superUser: usualUser, ...options } = settings
+    const { release = '3.9', members = 3, newWorld = usualWorld, prepare, superUser = usualUser, more } = this.#options
     const world = newWorld({
       ...options,
+      superDigest: generateDigest(superUser, sha1),
       ...more,
       members,
       release: release as ServerRelease,
       enforceQuota: options.enforceQuota && !isBefore(release, '3.7'),
     })
     prepare?.(world.ensemble)
-    return world.run(() => play(new VirtualStage(world, more?.sasl)))
+    return world.run(() => play(new VirtualStage(world, superUser, more?.sasl)))
   }
 }
 
+const sha1 = (bytes: Uint8Array): Uint8Array => createHash('sha1').update(bytes).digest()
 const usualWorld = (options: VirtualWorldOptions): VirtualWorld => new VirtualWorld(options)
 
 class VirtualStage implements Stage {
   readonly base = ''
-  readonly superUser = settings.superUser
+  readonly superUser: string
   readonly saslUser: string | undefined
   readonly runtime: VirtualWorld['runtime']
   readonly #world: VirtualWorld
   /** The members, in the order of `places`. */
   readonly #members: readonly TestMember[]
 
-  constructor(world: VirtualWorld, sasl: VirtualWorldOptions['sasl']) {
+  constructor(world: VirtualWorld, superUser: string, sasl: VirtualWorldOptions['sasl']) {
     const { leader, members } = world.ensemble
     this.saslUser = Object.entries(sasl?.users ?? {})[0]?.join(':')
+    this.superUser = superUser
     this.runtime = world.runtime
     this.#world = world
     this.#members = members.toSorted((a, b) => Number(b === leader) - Number(a === leader))

@@ -1,6 +1,6 @@
 // A program for several sessions, as data. If any part is left out, the rest is still a program.
-import { type OperationName, type RequestOf } from '@zk/wire'
-import type { Place } from '@zk/conform/internal'
+import { type OperationName, operationName, type RequestOf } from '@zk/wire'
+import { open, type Place } from '../play/index.ts'
 
 /** The requests that a program may send. */
 export type Op = Extract<
@@ -8,6 +8,7 @@ export type Op = Extract<
   | 'create'
   | 'create2'
   | 'createContainer'
+  | 'createTTL'
   | 'delete'
   | 'setData'
   | 'exists'
@@ -22,9 +23,14 @@ export type Op = Extract<
   | 'sync'
   | 'ping'
   | 'multi'
+  | 'multiRead'
+  | 'addWatch'
   | 'checkWatches'
   | 'removeWatches'
 >
+
+/** Since when events were missed: the `relativeZxid`. */
+type Since = 'beginning' | 'connection' | 'now'
 
 /** A well-formed request. */
 export type PlainCall = { [Name in Op]: { readonly op: Name; readonly request: RequestOf<Name>['request'] } }[Op]
@@ -35,9 +41,13 @@ export type Call =
   | { readonly op: 'cut'; readonly call: PlainCall; readonly bytes: number }
   | {
       readonly op: 'setWatches'
-      /** Since when events were missed: the `relativeZxid`. */
-      readonly since: 'beginning' | 'connection' | 'now'
+      readonly since: Since
       readonly lists: Omit<RequestOf<'setWatches'>['request'], 'relativeZxid'>
+    }
+  | {
+      readonly op: 'setWatches2'
+      readonly since: Since
+      readonly lists: Omit<RequestOf<'setWatches2'>['request'], 'relativeZxid'>
     }
   | { readonly op: 'auth'; readonly user: string }
   /** A request that servers send to each other, with any body and xid. */
@@ -66,10 +76,17 @@ export function formatProgram(program: Program): string {
 }
 
 function formatValue(value: unknown): string {
+  if (value === open) return 'open'
   if (value instanceof Uint8Array) return `bytes('${String.fromCharCode(...value)}')`
   if (typeof value === 'string') return `'${value}'`
   if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)
-  const parts = Object.entries(value).map(([name, part]) => `${name}: ${formatValue(part)}`)
+  const parts = Object.entries(value).map(([name, part]) => `${name}: ${operationIn(name, part) ?? formatValue(part)}`)
   return `{ ${parts.join(', ')} }`
+}
+
+/** The type of a part of a multi. */
+function operationIn(name: string, value: unknown): string | undefined {
+  const operation = name === 'type' && typeof value === 'number' ? operationName(value) : undefined
+  return operation && `OpCode.${operation}`
 }

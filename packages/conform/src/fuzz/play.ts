@@ -1,8 +1,8 @@
-import type { OpenOptions, Scenario, ScenarioBody, Session } from '@zk/conform/internal'
+import type { OpenOptions, Scenario, ScenarioBody, Session } from '../play/index.ts'
 import type { Call, Program, Step } from './program.ts'
 
 /** A scenario that executes the steps of a program. Each step is a phase of its own. */
-export function play(program: Program): ScenarioBody {
+export function playProgram(program: Program): ScenarioBody {
   return async (scenario) => {
     const players = new Map<number, Player>()
     for (const step of program) {
@@ -60,9 +60,10 @@ class Player {
     } else if (call.op === 'unknown') {
       await session.callRaw(call.opCode, new Uint8Array())
       await session.connection.closed
-    } else if (call.op === 'setWatches') {
-      const since = { beginning: 0n, connection: this.#lastZxid, now: session.lastZxid }
-      await session.setWatches(call.lists, since[call.since])
+    } else if (call.op === 'setWatches' || call.op === 'setWatches2') {
+      const since = { beginning: 0n, connection: this.#lastZxid, now: session.lastZxid }[call.since]
+      if (call.op === 'setWatches') await session.setWatches(call.lists, since)
+      else await session.setWatches2(call.lists, since)
     } else await session.call(call.op, call.request, call.op === 'ping' ? { xid: -2 } : {})
   }
 }

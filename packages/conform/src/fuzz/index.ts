@@ -1,0 +1,5 @@
+export { type Difference, fuzz, type FuzzOptions, type FuzzResult, type NoVerdict } from './fuzz.ts'
+export { playProgram } from './play.ts'
+export { countOf, formatProgram, type Program } from './program.ts'
+export { type ProgramOptions, programs } from './programs.ts'
+export { formatAtoms, parseAtoms, select, shorten } from './shorten.ts'
