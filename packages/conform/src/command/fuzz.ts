@@ -5,22 +5,14 @@ import { chapters, idOf } from '../clauses/index.ts'
 import { fuzz, type FuzzResult, programs } from '../fuzz/index.ts'
 import { judge } from '../judge/index.ts'
 import { open, playOn, type Target } from '../play/index.ts'
-import { RELEASES } from '../releases/index.ts'
+import { isBefore } from '../releases/index.ts'
 import { fuzzReportOf, knownKinds } from '../report/index.ts'
 import { ServerTarget } from '../targets/server-target.ts'
 import { VirtualTarget } from '../targets/virtual-target.ts'
 import { EXIT } from './exit.ts'
-import { type FuzzChoice, type Options, parseServers } from './options.ts'
+import { type FuzzChoice, isKnownLine, type Options, parseServers } from './options.ts'
 import { Progress } from './progress.ts'
-import {
-  areReached,
-  exitCodeOf,
-  lastingProblem,
-  likelyRelease,
-  oracleOf,
-  readBaseline,
-  writeReports,
-} from './server.ts'
+import { areReached, exitCodeOf, lastingProblem, oracleOf, readBaseline, versionOf, writeReports } from './server.ts'
 import type { Terminal } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -52,7 +44,10 @@ export async function fuzzServer(
   let as: string
   let result: FuzzResult
   try {
-    as = options.as ?? (await releaseFor(given.servers, other?.servers)) ?? (await resembled(target, members, signal))
+    as =
+      choice.as ??
+      (await releaseFor([...given.servers, ...(other?.servers ?? [])])) ??
+      (await resembled(target, members, signal))
     const hasTTL = await makesNodesWithTTL(target)
     result = await fuzz({
       target,
@@ -104,13 +99,11 @@ function commandOf(connectString: string, as: string, { oracle }: FuzzChoice, op
   return parts.join(' ')
 }
 
-/** The release that the servers say to be; of two releases the older one, because both servers must know the operations. */
-async function releaseFor(
-  servers: readonly ServerAddress[],
-  others: readonly ServerAddress[] | undefined,
-): Promise<string | undefined> {
-  const said = await Promise.all([servers, others ?? servers].map(([first]) => likelyRelease(first!)))
-  return RELEASES.find((release) => said.includes(release))
+/** The oldest release that the servers say to be, because all of them must know the operations. */
+async function releaseFor(servers: readonly ServerAddress[]): Promise<string | undefined> {
+  const said = await Promise.all(servers.map((server) => versionOf(server)))
+  const known = said.filter((release) => release !== undefined && isKnownLine(release))
+  return known.toSorted((one, other) => Number(isBefore(other!, one!)) - Number(isBefore(one!, other!)))[0]
 }
 
 /** The release that a server resembles most in the clauses in which releases differ. */

@@ -44,6 +44,8 @@ export interface FuzzChoice {
   readonly only: ReadonlySet<number> | undefined
   /** A connect string; undefined for servers of our own. */
   readonly oracle: string | undefined
+  /** Any release, such as `3.9.5`; undefined for the one that the servers say to be. */
+  readonly as: string | undefined
 }
 
 const faults = ['kill', 'start', 'pause', 'resume'] as const
@@ -99,7 +101,7 @@ export function parseOptions(args: readonly string[]): Options {
   return {
     words: positionals,
     profiles: profilesOf(value('profile')),
-    as: releaseOf(value('as')),
+    as: value('fuzz') === undefined ? releaseOf(value('as')) : undefined,
     superUser: userOf('super', value('super')),
     saslUser: userOf('sasl', value('sasl')),
     isHostile: values['hostile'] === true,
@@ -179,7 +181,7 @@ const LARGEST_SEED = 2 ** 31 - 1
 const MOST_PROGRAMS = 1_000_000
 
 function fuzzOf(values: Readonly<Record<string, string | undefined>>): FuzzChoice | undefined {
-  const { fuzz, seed, only, oracle } = values
+  const { fuzz, seed, only, oracle, as } = values
   if (fuzz === undefined) {
     const lonely = ofFuzz.find((name) => values[name] !== undefined)
     if (lonely !== undefined) throw new UsageError(`--${lonely} needs --fuzz N, the number of random programs`)
@@ -198,7 +200,13 @@ function fuzzOf(values: Readonly<Record<string, string | undefined>>): FuzzChoic
     seed: seed === undefined ? undefined : integerOf('seed', seed, 0, LARGEST_SEED),
     only: atoms,
     oracle,
+    as: as === undefined || isKnownLine(as) ? as : releaseOf(as),
   }
+}
+
+/** Whether our own servers can be of this release. */
+export function isKnownLine(release: string): boolean {
+  return /^3\.[5-9]\.\d+$/.test(release)
 }
 
 function integerOf(option: string, text: string, least: number, most: number): number {

@@ -196,9 +196,14 @@ export function oracleOf(release: string): string {
 }
 
 /** The release that the server says to be, if one like it is known. */
-export async function likelyRelease({ host, port }: ServerAddress): Promise<string | undefined> {
-  const version = parseVersion(await ask(port, 'srvr', { host, runtime: systemRuntime, timeout: 2_000 }))
+async function likelyRelease(server: ServerAddress): Promise<string | undefined> {
+  const version = await versionOf(server)
   if (version === undefined) return undefined
   if (RELEASES.includes(version)) return version
   return releaseNamed(version.split('.', 2).join('.'))
+}
+
+/** What the server says to be, such as `3.9.5`. */
+export async function versionOf({ host, port }: ServerAddress): Promise<string | undefined> {
+  return parseVersion(await ask(port, 'srvr', { host, runtime: systemRuntime, timeout: 2_000 }))
 }

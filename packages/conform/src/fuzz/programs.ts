@@ -97,8 +97,8 @@ const data = rarely<Uint8Array | null>(
   fc.constant(null),
   fc.nat({ max: 3 }).map((size) => new TextEncoder().encode('x'.repeat(size))),
 )
-/** A TTL that does not end during a program, and invalid ones, in ms. */
-const ttl = rarely(5, fc.constantFrom(0n, -1n, 1n << 40n), fc.constantFrom(3_600_000n, 86_400_000n))
+/** TTLs that do not end during a program, in ms. */
+const longTTL = fc.constantFrom(3_600_000n, 86_400_000n)
 
 const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL } = CreateMode
 const { PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
@@ -119,11 +119,15 @@ const plain = <Name extends Op>(weight: number, op: Name, request: fc.Arbitrary<
 })
 
 /** With the xid of another request, a server would confuse the two (CommitProcessor). */
-const serversCall = weighted<Call>(
-  [2, fc.constantFrom(...containers).map((body) => ({ op: 'servers', opCode: OpCode.deleteContainer, body }))],
-  [7, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body }))],
-  [1, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body, xid: 0 }))],
-)
+const serversCall = (mayDelete: boolean) =>
+  weighted<Call>(
+    [
+      mayDelete ? 2 : 0,
+      fc.constantFrom(...containers).map((body) => ({ op: 'servers', opCode: OpCode.deleteContainer, body })),
+    ],
+    [7, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body }))],
+    [1, fc.constantFrom(...timeOuts).map((body) => ({ op: 'servers', opCode: OpCode.createSession, body, xid: 0 }))],
+  )
 
 const at = fc.constantFrom(...places)
 type Action = Step extends infer S ? (S extends Step ? Omit<S, 'session'> : never) : never
@@ -194,7 +198,8 @@ function callOf(options: ProgramOptions): fc.Arbitrary<Call> {
       fc.constantFrom(...users, ...(superUser === undefined ? [] : [superUser])).map((user) => ({ op: 'auth', user })),
     ],
     [isHostile ? 3 : 0, cut],
-    [isHostile ? 2 : 0, serversCall],
+    // The first bytes of a path are no length of a path.
+    [isHostile ? 2 : 0, serversCall(!concerns(unreadableWrites, release))],
     [1, fc.constantFrom(...unknownOpCodes).map((opCode) => ({ op: 'unknown', opCode }))],
   )
 }
@@ -207,7 +212,8 @@ function plainCallOf(options: ProgramOptions): fc.Arbitrary<PlainCall> {
     type: fc.constantFrom(...Object.values(WatcherType).slice(0, isBefore(release, '3.6') ? 3 : undefined)),
   })
   const addWatch = fc.record({
-    path: readPath,
+    // A real server takes null as a path, and fails at the second null.
+    path: readPath.map((path) => path ?? '/'),
     mode: rarely<number>(3, fc.constant(2), fc.constantFrom(...Object.values(AddWatchMode))),
   })
   const choices = [
@@ -259,14 +265,13 @@ function createsOf({ superUser }: ProgramOptions) {
     })
   }
   const create = rarely(25, sequential, anyPath().chain(createAt))
-  const withTTL = (path: fc.Arbitrary<string | null>, usual: number) =>
-    fc.record({
-      path,
-      data,
-      acl: acl(5),
-      flags: rarely<number>(3, fc.constantFrom(PERSISTENT, EPHEMERAL), fc.constant(usual)),
-      ttl,
-    })
+  const withTTL = (path: fc.Arbitrary<string | null>, usual: number) => {
+    const plain = { path, data, acl: acl(5) }
+    // With these flags a negative TTL stops a real server for good (ttl/15).
+    const withoutTTL = fc.record({ ...plain, flags: fc.constantFrom<number>(PERSISTENT, EPHEMERAL), ttl: longTTL })
+    const ttl = rarely(5, fc.constantFrom(0n, -1n, 1n << 40n), longTTL)
+    return rarely(3, withoutTTL, fc.record({ ...plain, flags: fc.constant(usual), ttl }))
+  }
   return {
     acl,
     create,
