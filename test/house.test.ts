@@ -18,8 +18,9 @@ const borrowed = [
   { by: 'examples/test/', from: 'test/screenshot.ts' },
 ]
 
-/** An instrumentation of OpenTelemetry extends its class, and uses the API that the program has. */
+/** fast-check draws random programs. An instrumentation of OpenTelemetry extends its class, and uses the API of the program. */
 const mayDependOn: Readonly<Record<string, readonly string[]>> = {
+  '@zk/conform': ['fast-check'],
   '@zk/opentelemetry': ['@opentelemetry/instrumentation', '@opentelemetry/api'],
 }
 

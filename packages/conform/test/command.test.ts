@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { TestEnsemble } from '@zk/testing'
+import { parseReport } from '@zk/conform/internal'
 import { conform } from '../src/command/conform.ts'
 import { TestTerminal } from './support/terminal.ts'
 
@@ -102,6 +103,53 @@ describe('conform', () => {
     expect(code).toBe(1)
   })
 
+  test('random programs show a difference, shortened, with the command that shows it again', async () => {
+    const server = await newServer()
+    server.faults.fail({ op: 'setData', code: 'NotEmpty', times: Infinity })
+    const folder = newFolder()
+    const names = ['json', 'junit', 'markdown', 'html', 'write-baseline']
+    const files = names.map((name) => join(folder, name))
+    const reports = names.flatMap((name, index) => [`--${name}`, files[index]!])
+    const fuzzed = ['--fuzz', '1', '--seed', '5', '--super', 'super:secret']
+    const { code, output } = await run(server.connectString, ...fuzzed, ...reports)
+    expect(output).toMatch(/^differs {2}setData: .* → NotEmpty/)
+    expect(output).toMatch(/received [0-9a-f]{40}/)
+    expect(output).toMatch(/as 3\.9\.6: programs 0 of 1 \(from seed 5\)\n$/)
+    expect(output).not.toContain('super:secret')
+    expect(code).toBe(1)
+    expect(childrenOn(server)).toEqual([])
+    expect(server.sessions.list()).toEqual([])
+
+    const [json = '', junit = '', markdown = '', html = '', baseline = ''] = files.map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    const kind = Object.keys(JSON.parse(baseline) as object)[0]!.replace('programs: ', '')
+    expect(parseReport(json).findings[0]).toMatchObject({ kind, program: { steps: expect.any(Array) } })
+    expect(junit).toContain('<testsuite name="programs" tests="2" failures="1" skipped="0">')
+    expect(markdown).toContain(`## ${kind}`)
+    expect(html).toContain('<h2 class="differs">')
+
+    const again = /play it alone: conform (.*)/.exec(output)![1]!.replace('USER:PASS', 'super:secret').split(' ')
+    expect((await run(...again)).output).toContain(`differs  ${kind}\n`)
+    expect((await run(...again, '--baseline', files.at(-1)!)).code).toBe(0)
+  })
+
+  test('Ctrl-C in a random program leaves nothing on the server', async () => {
+    const server = await newServer()
+    const terminal = new TestTerminal()
+    terminal.onStatus = () => terminal.interrupt()
+    expect(await conform([server.connectString, '--fuzz', '100'], terminal)).toBe(130)
+    expect(childrenOn(server)).toEqual([])
+    expect(server.sessions.list()).toEqual([])
+  })
+
+  test('two servers are compared with each other', async () => {
+    const [one, other] = [await newServer(), await newServer()]
+    const { code, output } = await run(one.connectString, '--fuzz', '2', '--oracle', other.connectString)
+    expect(output).toMatch(/^as 127\.0\.0\.1:\d+: programs 2 of 2/)
+    expect(code).toBe(0)
+  })
+
   test('a server that cannot be reached has exit code 3', async () => {
     const { code, errors } = await run('127.0.0.1:1')
     expect(errors).toContain('nothing accepts connections at 127.0.0.1:1')
@@ -129,6 +177,16 @@ describe('conform', () => {
     [['run', 'watches/9999', 'a:1'], "there is no clause 'watches/9999'"],
     [['run', 'a:1'], 'it needs clauses and a server'],
     [['compare', 'none.json', '--html', '-'], 'none.json: ENOENT'],
+    [['a:1', '--fuzz', '0'], '--fuzz must be an integer from 1 to 1000000'],
+    [['a:1', '--fuzz', '9', '--seed', 'x'], '--seed must be an integer from 0 to 2147483647'],
+    [['a:1', '--seed', '1'], '--seed needs --fuzz N'],
+    [['a:1', '--oracle', 'b:1'], '--oracle needs --fuzz N'],
+    [['a:1', '--fuzz', '2', '--seed', '1', '--only', '3'], '--only is about one program'],
+    [['a:1', '--fuzz', '1', '--seed', '1', '--only', '3-'], '--only needs numbers such as 0-2,17'],
+    [['a:1', '--fuzz', '9', '--profile', 'core'], '--profile does not go with --fuzz'],
+    [['a:1', '--fuzz', '9', '--as', '3.4.1'], '--as 3.4.1: it is one of'],
+    [['a:1', '--fuzz', '9', '--super', 'root:x'], 'the superuser of our own servers is called super'],
+    [['run', 'watches/1', 'a:1', '--fuzz', '9'], '--fuzz needs the address of a server, and nothing else'],
   ])('%j is wrong usage', async (args, message) => {
     const { code, errors } = await run(...args)
     expect(errors).toContain(message)

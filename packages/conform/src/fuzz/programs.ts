@@ -109,9 +109,12 @@ const watchedPaths = fc.array(goodPath(), { maxLength: 2 })
 const since = fc.constantFrom('beginning' as const, 'connection' as const, 'now' as const)
 const lists = { dataWatches: watchedPaths, existWatches: watchedPaths, childWatches: watchedPaths }
 const allLists = { ...lists, persistentWatches: watchedPaths, persistentRecursiveWatches: watchedPaths }
+/** Without a null path: with its refusal come the results of earlier parts, whose bytes differ between runs. */
 const readPart = fc
   .constantFrom(OpCode.getData, OpCode.getChildren)
-  .chain((type): fc.Arbitrary<MultiOp> => read.map((request) => ({ type, request })))
+  .chain((type): fc.Arbitrary<MultiOp> =>
+    read.map(({ path, watch }) => ({ type, request: { path: path ?? '/', watch } })),
+  )
 
 const plain = <Name extends Op>(weight: number, op: Name, request: fc.Arbitrary<RequestOf<Name>['request']>) => ({
   since: operations[op].since,
