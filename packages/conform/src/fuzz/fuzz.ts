@@ -68,7 +68,9 @@ export interface Difference extends LineDifference {
   readonly followedBy: readonly string[]
 }
 
+/** A program that says nothing about the server. */
 export interface NoVerdict {
+  /** The program is drawn from this seed. */
   readonly seed: number
   /** As the rest of a sentence. */
   readonly why: string

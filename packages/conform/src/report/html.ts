@@ -1,6 +1,5 @@
 // One static page: a row a clause, a column a server. A cell opens what was expected, what came, and the frames.
-import type { ProgramFinding } from './programs.ts'
-import { inPrograms, type Report, type ReportedClause, summaryLine } from './report.ts'
+import { inPrograms, type ProgramFinding, type Report, type ReportedClause, summaryLine } from './report.ts'
 
 /** Compares several servers. */
 export function htmlReport(reports: readonly Report[]): string {

@@ -1,7 +1,6 @@
 // A table for an issue or a page.
 import { isNamed } from './text.ts'
-import type { ProgramFinding } from './programs.ts'
-import { inPrograms, type Report, summaryLine } from './report.ts'
+import { inPrograms, type ProgramFinding, type Report, summaryLine } from './report.ts'
 
 export function markdownReport(report: Report): string {
   const rows = report.clauses

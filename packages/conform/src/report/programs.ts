@@ -1,46 +1,7 @@
 // The result of random programs as data, for all reports.
 import { type Difference, formatAtoms, formatProgram, type FuzzResult } from '../fuzz/index.ts'
 import { type Frame, toHex } from '../play/index.ts'
-import { type Report, type ReportedFinding, SCHEMA } from './report.ts'
-
-/** How many random programs were played. */
-export interface ReportedPrograms {
-  /** Of the first program. The next one has the next number. */
-  readonly seed: number
-  /** The programs with a verdict. */
-  readonly tried: number
-  /** How many of these had no difference. */
-  readonly equal: number
-  /** The requests of all programs with a verdict. */
-  readonly requests: number
-  /** Programs that came to no end, or whose difference did not show again. */
-  readonly withoutVerdict: readonly { readonly seed: number; readonly why: string }[]
-  /** The command that plays the program after which the server did not answer any more. */
-  readonly stopped?: string | undefined
-}
-
-/** The shortest program that shows a difference. */
-export interface ReportedProgram {
-  /** One line each. */
-  readonly steps: readonly string[]
-  /** The request and the reply, or the event, that is expected. */
-  readonly expectedFrames: readonly ReportedFrame[]
-  /** As `expectedFrames`, of the server. */
-  readonly actualFrames: readonly ReportedFrame[]
-  /** Differences that only show after this one. */
-  readonly followedBy: readonly string[]
-  /** The command that plays this program alone. */
-  readonly again: string
-}
-
-/** As the connection, a client, sees it. */
-export interface ReportedFrame {
-  readonly connection: string
-  readonly direction: string
-  readonly hex: string
-}
-
-export type ProgramFinding = ReportedFinding & { readonly program: ReportedProgram }
+import { type Report, type ReportedFinding, type ReportedFrame, SCHEMA } from './report.ts'
 
 /** A run of random programs. */
 export interface Fuzzed {

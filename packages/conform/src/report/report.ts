@@ -2,7 +2,6 @@
 import type { Level, Profile } from '../clauses/index.ts'
 import { type Judgement, type JudgedClause, type Outcome } from '../judge/index.ts'
 import { toHex } from '../play/index.ts'
-import type { ProgramFinding, ReportedFrame, ReportedProgram, ReportedPrograms } from './programs.ts'
 
 /** Grows by one when a field is removed or changes its meaning. */
 export const SCHEMA = 1
@@ -80,6 +79,49 @@ export interface ReportedFinding {
   /** The random program that shows it. */
   readonly program?: ReportedProgram | undefined
 }
+
+/** How many random programs were played. */
+export interface ReportedPrograms {
+  /** Of the first program. The next one has the next number. */
+  readonly seed: number
+  /** The programs with a verdict. */
+  readonly tried: number
+  /** How many of these had no difference. */
+  readonly equal: number
+  /** The requests of all programs with a verdict. */
+  readonly requests: number
+  /** Programs that came to no end, or whose difference did not show again. */
+  readonly withoutVerdict: readonly { readonly seed: number; readonly why: string }[]
+  /** The command that plays the program after which the server did not answer any more. */
+  readonly stopped?: string | undefined
+}
+
+/** The shortest program that shows a difference. */
+export interface ReportedProgram {
+  /** One line each. */
+  readonly steps: readonly string[]
+  /** The request and the reply, or the event, that is expected. */
+  readonly expectedFrames: readonly ReportedFrame[]
+  /** As `expectedFrames`, of the server. */
+  readonly actualFrames: readonly ReportedFrame[]
+  /** Differences that only show after this one. */
+  readonly followedBy: readonly string[]
+  /** The command that plays this program alone. */
+  readonly again: string
+}
+
+/** A frame that a connection of conform sent or received. */
+export interface ReportedFrame {
+  /** The name of the connection: a, b, c … */
+  readonly connection: string
+  /** `sent` or `received`, as the connection sees it. */
+  readonly direction: string
+  /** The first bytes, at most 4,096, in hexadecimal. */
+  readonly hex: string
+}
+
+/** A finding of random programs. */
+export type ProgramFinding = ReportedFinding & { readonly program: ReportedProgram }
 
 /** `subject` is what was judged, such as `127.0.0.1:2181`; `at` is an ISO date. */
 export function reportOf(judgement: Judgement, subject: string, at: string): Report {

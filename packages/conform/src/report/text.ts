@@ -1,6 +1,13 @@
 // For people: on a terminal with colours, elsewhere without.
-import type { ProgramFinding, ReportedFrame } from './programs.ts'
-import { inPrograms, type Report, type ReportedClause, summaryLine, withoutClause } from './report.ts'
+import {
+  inPrograms,
+  type ProgramFinding,
+  type ReportedFrame,
+  type Report,
+  type ReportedClause,
+  summaryLine,
+  withoutClause,
+} from './report.ts'
 
 /** How a text is shown. */
 export interface TextOptions {
