@@ -279,7 +279,10 @@ export const ttl: Chapter = {
       profile: 'extended',
       text: '`createTTL` with the flags of a node without a TTL fails with `BadArguments` if the TTL is negative, too.',
       source: 'EphemeralType.validateTTL',
-      check: { unchecked: 'It may harm a server.' },
+      check: {
+        unchecked:
+          'Real servers up to 3.9.5 accept it from any client, stop when they apply the transaction, and cannot start again: it is in their log.',
+      },
     },
   ],
 }
