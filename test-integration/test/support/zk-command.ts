@@ -16,10 +16,20 @@ export interface ZkCommand {
   data(): string
 }
 
-/** Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input. */
-export function startZk(servers: readonly Server[], chroot: string, words: string[], input = ''): ZkCommand {
+/**
+ * Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input, `cwd` the folder in
+ * which it runs.
+ */
+export function startZk(
+  servers: readonly Server[],
+  chroot: string,
+  words: string[],
+  input = '',
+  cwd = process.cwd(),
+): ZkCommand {
   const connectString = servers.map(({ address }) => address).join(',') + chroot
-  const child = spawn(process.execPath, [MAIN, ...words], { env: { ...process.env, ZK_CONNECT: connectString } })
+  const env = { ...process.env, ZK_CONNECT: connectString }
+  const child = spawn(process.execPath, [MAIN, ...words], { cwd, env })
   let output = ''
   let data = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
