@@ -1,5 +1,6 @@
 // Who holds and who waits at a path, in order, by the names of @zk/recipes, Curator and kazoo.
 import { type CallOptions, KeeperError, walk, type ZooKeeper } from '@zk/client'
+import { missing } from '../nodes/walking.ts'
 import { type ContenderInfo, type HolderInfo, LeaderElection, Lock, Semaphore, SharedLock } from '@zk/recipes'
 
 export interface Contender {
@@ -37,14 +38,38 @@ export function isContenderName(name: string): boolean {
 export const isSemaphore = (children: readonly string[]): boolean =>
   children.includes('leases') && children.includes('locks')
 
-/** The paths at which contenders queue, as they are found. A semaphore is one path. */
-export async function* lockPathsBelow(zk: ZooKeeper, root: string, signal: AbortSignal): AsyncGenerator<string> {
+/** Reads under way at once, as of other commands that walk. */
+const READS = 64
+
+interface Finding {
+  readonly signal: AbortSignal
+  /** Called with the NoAuth of each node that may not be read: it is left out, with all nodes below it. */
+  readonly onUnreadable: (error: KeeperError) => void
+}
+
+/** The paths at which contenders queue, as they are found. A semaphore is one path. Rejects with NoNode if there is no `root`. */
+export async function* lockPathsBelow(
+  zk: ZooKeeper,
+  root: string,
+  { signal, onUnreadable }: Finding,
+): AsyncGenerator<string> {
   const semaphores = new Set<string>()
-  for await (const { path, children } of walk(zk, root, { signal })) {
+  let isThere = false
+  const nodes = walk(zk, root, {
+    concurrency: READS,
+    signal,
+    onUnreadable: (error) => {
+      isThere = true
+      onUnreadable(error)
+    },
+  })
+  for await (const { path, children } of nodes) {
+    isThere = true
     if (semaphores.has(path.replace(/\/(locks|leases)$/, ''))) continue
     if (isSemaphore(children)) semaphores.add(path)
     if (semaphores.has(path) || children.some(isContenderName)) yield path
   }
+  if (!isThere) throw missing(zk, root)
 }
 
 /** Nodes that vanish while they are read are left out. Rejects with NoNode if the path does not exist. */

@@ -5,6 +5,7 @@ import type { Command } from '../command/command.ts'
 import { YES } from '../command/confirm.ts'
 import { serversOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
+import { Failures } from '../command/failure.ts'
 import { withClientUntilSignal } from '../command/interrupt.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
 import { print, printJson, say } from '../command/output.ts'
@@ -53,27 +54,36 @@ async function locks(args: Arguments): Promise<number> {
     if (args.has('watch')) {
       return watchLocks(zk, paths, { isRecursive: args.has('recursive'), isJson: args.has('json'), addresses, signal })
     }
-    let code: number = EXIT.done
+    const failures = new Failures()
+    const isRecursive = args.has('recursive')
     let shown = 0
+    const showAt = async (path: string): Promise<void> => {
+      const contenders = await contendersAt(zk, path, { signal })
+      await addresses?.find(contenders.map(({ sessionId }) => sessionId))
+      // Below a path a lock whose last contender has just left is no news.
+      if (isRecursive && contenders.length === 0) return
+      const hasHeading = isRecursive || paths.length > 1
+      show(path, contenders, { isJson: args.has('json'), addresses, hasHeading, isFirst: shown === 0 })
+      shown++
+    }
     for (const path of paths) {
       try {
-        for await (const lockPath of args.has('recursive') ? lockPathsBelow(zk, path, signal) : [path]) {
-          const contenders = await contendersAt(zk, lockPath, { signal })
-          await addresses?.find(contenders.map(({ sessionId }) => sessionId))
-          // A lock whose last contender has just left is no news below a path.
-          if (args.has('recursive') && contenders.length === 0) continue
-          const hasHeading = args.has('recursive') || paths.length > 1
-          show(lockPath, contenders, { isJson: args.has('json'), addresses, hasHeading, isFirst: shown === 0 })
-          shown++
+        if (!isRecursive) await showAt(path)
+        else {
+          const onUnreadable = (error: KeeperError): void => failures.add(error)
+          for await (const lock of lockPathsBelow(zk, path, { signal, onUnreadable })) {
+            await showAt(lock).catch((error: unknown) => {
+              // It was there when it was found.
+              if (!KeeperError.is(error, 'NoNode')) failures.add(error)
+            })
+          }
         }
       } catch (error) {
-        if (!KeeperError.is(error, 'NoNode')) throw error
-        say(`there is no node ${printable(path)}`)
-        code = EXIT.noNode
+        failures.add(error)
       }
     }
-    if (shown === 0 && code === EXIT.done) say('nobody holds or waits there')
-    return code
+    if (shown === 0 && failures.code === EXIT.done) say('nobody holds or waits there')
+    return failures.code
   })
 }
 

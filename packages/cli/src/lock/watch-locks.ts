@@ -54,6 +54,8 @@ class WatchedLocks {
   readonly #isRecursive: boolean
   readonly #signal: AbortSignal
   readonly #contenders = new Map<string, readonly Contender[]>()
+  /** What may not be read. */
+  readonly #unreadable = new Set<string>()
 
   constructor(zk: ZooKeeper, roots: readonly string[], isRecursive: boolean, signal: AbortSignal) {
     this.#zk = zk
@@ -95,7 +97,7 @@ class WatchedLocks {
     const changed: string[] = []
     for (const path of paths) {
       const before = this.#contenders.get(path)
-      const now = (await ifThere(contendersAt(this.#zk, path, { signal: this.#signal }))) ?? []
+      const now = (await this.#ifReadable(contendersAt(this.#zk, path, { signal: this.#signal }))) ?? []
       // A path that is named is shown when it is free, too.
       if (now.length === 0 && this.#isRecursive) this.#contenders.delete(path)
       else this.#contenders.set(path, now)
@@ -106,7 +108,7 @@ class WatchedLocks {
 
   async *#found(root: string): AsyncGenerator<string> {
     try {
-      yield* lockPathsBelow(this.#zk, root, this.#signal)
+      yield* lockPathsBelow(this.#zk, root, { signal: this.#signal, onUnreadable: this.#sayOnce })
     } catch (error) {
       if (!KeeperError.is(error, 'NoNode')) throw error
     }
@@ -120,8 +122,25 @@ class WatchedLocks {
     if (!/.\/(locks|leases)$/.test(parent)) return [parent]
     const semaphore = parentOf(parent)
     if (this.#contenders.has(semaphore)) return [semaphore]
-    const around = await ifThere(this.#zk.getChildren(semaphore, { signal: this.#signal }))
+    const around = await this.#ifReadable(this.#zk.getChildren(semaphore, { signal: this.#signal }))
     return [around !== undefined && isSemaphore(around.children) ? semaphore : parent]
+  }
+
+  /** undefined if the node is gone, or may not be read. */
+  async #ifReadable<T>(reading: Promise<T>): Promise<T | undefined> {
+    try {
+      return await reading
+    } catch (error) {
+      if (KeeperError.is(error, 'NoAuth')) this.#sayOnce(error)
+      else if (!KeeperError.is(error, 'NoNode')) throw error
+      return undefined
+    }
+  }
+
+  readonly #sayOnce = (error: KeeperError): void => {
+    if (this.#unreadable.has(error.path!)) return
+    this.#unreadable.add(error.path!)
+    say(error.message)
   }
 
   /** Repeats what fails because no server answers, or because the session has ended: the next one is opened. */
@@ -134,15 +153,6 @@ class WatchedLocks {
         await pause(PAUSE, undefined, { signal: this.#signal })
       }
     }
-  }
-}
-
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (KeeperError.is(error, 'NoNode')) return undefined
-    throw error
   }
 }
 
