@@ -34,10 +34,11 @@ export const BENCH: Command = {
     },
     { name: 'json', help: 'print JSON' },
   ],
-  notes: `A read is getData, a write setData, each of one node of as many as are in flight; a lock is acquire and release, without others in line. Without a
-word, all three. Everything is below one node, which is deleted at the end. All nodes are ephemeral or containers: if zk is killed, the servers delete them.
+  notes: `A read is getData, a write setData, each of as many nodes as are in flight; a lock is acquire and release, without
+others in line. Without a word, all three. Everything is below one node, which is deleted at the end. All nodes are
+ephemeral or containers: if zk is killed, the servers delete them.
 
-It is load for the ensemble: think before you run it in production. One process measures itself, too.
+It is load for the ensemble: think before you run it in production. zk itself takes a part of the time.
 
 Example:
   zk bench write --size 1000 --number 10000 --in-flight 100

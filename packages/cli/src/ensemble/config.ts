@@ -9,8 +9,8 @@ import { table } from '../command/table.ts'
 export const CONFIG: Command = {
   usage: '[options]',
   options: [{ name: 'json', help: 'print JSON' }],
-  notes: `From /zookeeper/config: id, role (participant or observer), the addresses for quorum and election, and those for clients. Standard error gets the
-version of the configuration. A server on its own has no members.
+  notes: `From /zookeeper/config: id, role (participant or observer), the addresses for quorum and election, and those for
+clients. Standard error gets the version of the configuration. A server on its own has no members.
 
 Example:
   zk config --json | jq -r '.servers[] | select(.role == "observer").id'

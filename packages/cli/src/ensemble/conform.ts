@@ -11,8 +11,8 @@ export const CONFORM: Command = {
   usage: 'HOST:PORT [options]',
   options: [],
   takesAllWords: true,
-  notes: `Judges a server or a client by the clauses of the ZooKeeper protocol. zk conform --help is the help of @zk/conform, which is a package of its
-own: npm install @zk/conform. It is looked for beside @zk/cli, and from the current folder.
+  notes: `Judges a server or a client by the clauses of the ZooKeeper protocol. zk conform --help is the help of @zk/conform, which
+is a package of its own: npm install @zk/conform. It is looked for beside @zk/cli, and from the current folder.
 `,
   run: async (args) => {
     const url = addressOf(import.meta.url) ?? addressOf(pathToFileURL(join(process.cwd(), 'zk')).href)

@@ -25,11 +25,13 @@ export const HEALTH: Command = {
     { name: 'path', value: 'PATH', help: `write below this path (default: ${DEFAULT_PATH})` },
     { name: 'json', help: 'print JSON' },
   ],
-  notes: `The checks: session (connect), read (the root, or the chroot), write (an ephemeral sequential node below --path), watch (the node is deleted,
-and the event arrives). Each may take as long as --timeout says. After a failure the others are skipped. The node is gone at the end, also if zk is killed.
-The path is created as a container if it is missing: create it yourself, with an ACL, if this client may not.
+  notes: `The checks: session (connect), read (the root, or the chroot), write (an ephemeral sequential node below --path), watch
+(the node is deleted, and the event arrives). Each may take as long as --timeout says. After a failure the others are
+skipped. The node is gone at the end, also if zk is killed. The path is created as a container if it is missing: create
+it yourself, with an ACL, if this client may not.
 
-The exit code is 0 if all is well, and otherwise that of the first failure: 66 no such chroot, 69 no server or no answer, 77 no permission.
+The exit code is 0 if all is well, and otherwise that of the first failure: 66 no such chroot, 69 no server or no
+answer, 76 the outcome of the write is unknown, 77 no permission.
 
 Example:
   zk health -c localhost:2181 --timeout 2s

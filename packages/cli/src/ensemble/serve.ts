@@ -26,16 +26,20 @@ export const SERVE: Command = {
     { name: 'until-eof', help: 'end when standard input, a pipe or a terminal, ends' },
     { name: 'json', help: 'print JSON: a document first, and one for each line' },
   ],
-  notes: `A test double: it speaks the protocol as the release does, and keeps nothing on disk. It listens on 127.0.0.1 alone. The first line of standard output is the connect
-string; with --http the second is the URL. It ends with 0 on SIGINT, SIGTERM and SIGHUP.
+  notes: `A test double: it speaks the protocol as the release does, and keeps nothing on disk. It listens on 127.0.0.1 alone.
+The first line of standard output is the connect string; with --http the second is the URL. It ends with 0 on SIGINT,
+SIGTERM and SIGHUP.
 
-Lines on standard input are read unless zk runs in the background of a terminal. A line is a fault, a control or a question: kill zk1, start zk1, pause leader, partition zk1 zk2,zk3, expire 0x…,
-lose-reply op=create path=/a, delay-reply ms=500 times=forever, history. help lists them. The answer has lines of data, if any, and ends with
-a line that is ok, or begins with error.
+A line on standard input is a fault, a control or a question: kill zk1, start zk1, pause leader, partition zk1 zk2,zk3,
+expire 0x…, lose-reply op=create path=/a, delay-reply ms=500 times=forever, history. help lists them. The answer has
+lines of data, if any, and ends with a line that is ok, or begins with error. Nothing is read in the background of a
+terminal.
 
-NAME=VALUE is any other option of an ensemble of @zk/testing; a VALUE may be JSON: extendedTypesEnabled=true, maxSessionTimeout=4000.
+HTTP: POST / with a line, GET / (the members), GET /history?op=create&path=/a. The answer is JSON; a wrong line is
+answered with 400.
 
-HTTP: POST / with a line, GET / (the members), GET /history?op=create&path=/a. The answer is JSON; a wrong line is answered with 400.
+NAME=VALUE is any other option of an ensemble of @zk/testing; a VALUE may be JSON: extendedTypesEnabled=true,
+maxSessionTimeout=4000.
 
 Example:
   zk serve --port 2181 --http 8080 &

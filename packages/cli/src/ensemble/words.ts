@@ -15,8 +15,8 @@ const HARMLESS = ['conf', 'cons', 'dirs', 'envi', 'gtmk', 'isro', 'mntr', 'ruok'
 export const WORDS: Command = {
   usage: '[WORD…] [options]',
   options: [{ name: 'json', help: 'print JSON; the values of mntr, conf and envi are its fields' }],
-  notes: `Without a WORD: which words each server answers, and which it refuses (4lw.commands.whitelist). Words that change something or are
-costly are not tried: crst, srst, stmk; dump, hash, wchc, wchp.
+  notes: `Without a WORD: which words each server answers, and which it refuses (4lw.commands.whitelist). Words that change
+something or are costly are not tried: crst, srst, stmk; dump, hash, wchc, wchp.
 
 With several answers, each has a heading: # SERVER WORD.
 

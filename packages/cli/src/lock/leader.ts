@@ -22,12 +22,13 @@ export const LEADER: Command = {
     { name: 'follow', short: 'f', help: 'go on: a line at each change; an empty one while nobody leads' },
     { name: 'json', help: 'print JSON, with --follow a line at each change' },
   ],
-  notes: `Prints the label of the leader (the data of its node), or the path of its node if it has no label. For elections of @zk/recipes, Curator's
-LeaderLatch and LeaderSelector, and kazoo's Election, and for the holder of a lock.
+  notes: `Prints the label of the leader (the data of its node), or the path of its node if it has no label. For elections of
+@zk/recipes, Curator's LeaderLatch and LeaderSelector, and kazoo's Election, and for the holder of a lock.
 
-With a COMMAND nothing is printed. The command runs for the leader, and with --follow again for each other leader, one run after another; leaders that come and
-go during a run are left out. It is not given to a shell. In its environment are ZK_LEADER_PATH, ZK_LEADER_LABEL,
-ZK_LEADER_NODE, ZK_LEADER_SESSION, ZK_LEADER_TOKEN and ZK_LEADER_SINCE, which are empty while nobody leads. SIGINT, SIGTERM and SIGHUP end it, too.
+With a COMMAND nothing is printed. The command runs for the leader, and with --follow again for each other leader, one
+run after another; leaders that come and go during a run are left out. It is not given to a shell. In its environment
+are ZK_LEADER_PATH, ZK_LEADER_LABEL, ZK_LEADER_NODE, ZK_LEADER_SESSION, ZK_LEADER_TOKEN and ZK_LEADER_SINCE; while nobody
+leads, all but the first are empty. SIGINT, SIGTERM and SIGHUP end it, too.
 
 While the connection is lost, another leader may be elected: standard error says so.
 

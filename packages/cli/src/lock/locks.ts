@@ -26,12 +26,13 @@ export const LOCKS: Command = {
     YES,
     { name: 'json', help: 'print JSON, a line a path; with --watch a line at each change of a path' },
   ],
-  notes: `For locks, semaphores and elections with the names of @zk/recipes, Curator and kazoo. BEHIND is for whom a contender waits. SINCE is when it queued.
-The session and the address tell you where it runs. Servers that do not allow cons are named on standard error.
+  notes: `For locks, semaphores and elections with the names of @zk/recipes, Curator and kazoo. BEHIND is for whom a contender
+waits. SINCE is when it queued. The session and the address tell you where it runs. Servers that do not allow cons are
+named on standard error.
 
---break deletes the node: the holder is told so, and loses the lock. Its program may run on until it notices, and what it has written
-with its fencing token stays valid. The next contender gets a greater token. A node that is not a contender is refused. If a contender waits, it loses its
-place.
+--break deletes the node: the holder is told so, and loses the lock. Its program may run on until it notices, and what
+it has written with its fencing token stays valid. The next contender gets a greater token. A contender that waits loses
+its place. A node that is not a contender is refused.
 
 Exit codes: 0 done, 1 the question was not answered with yes, 66 there is no such path, 69 no server, 77 no permission.
 

@@ -58,8 +58,13 @@ export function nameOf(contender: Contender): string {
 }
 
 function shortLabel({ label }: Contender): string {
-  const text = printable(label)
-  return text === '' ? '-' : text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text
+  // Only the beginning: escaping a megabyte takes seconds.
+  const text = printable(label.slice(0, LONGEST_LABEL))
+  return text === ''
+    ? '-'
+    : text.length > LONGEST_LABEL || label.length > LONGEST_LABEL
+      ? `${text.slice(0, LONGEST_LABEL - 1)}…`
+      : text
 }
 
 /** A time that a server gives, which may be out of the range of dates. */
