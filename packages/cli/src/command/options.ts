@@ -80,6 +80,11 @@ export class Arguments {
   }
 }
 
+/** Of a command that has options only. Throws a UsageError. */
+export function checkNoWords({ words }: Arguments, command: string): void {
+  if (words.length > 0) throw new UsageError(`zk ${command} takes options only, not '${words.join(' ')}'`)
+}
+
 /** Throws a UsageError. */
 export function readArguments(args: readonly string[], options: readonly Option[]): Arguments {
   const known = Object.fromEntries(

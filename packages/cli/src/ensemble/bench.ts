@@ -19,7 +19,7 @@ const DEFAULT_PATH = '/zk-bench'
 const LARGEST_SIZE = 1_000_000
 const MOST_IN_FLIGHT = 10_000
 /** The cleaning may take so long, in ms. What is left is deleted by the servers. */
-const CLEANING = 10_000
+const CLEANING = 3_000
 
 export const BENCH: Command = {
   usage: '[read] [write] [lock] [options]',

@@ -3,6 +3,7 @@ import { formatServer } from '@zk/wire'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
+import { checkNoWords } from '../command/options.ts'
 import { print, printJson, say } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -15,8 +16,9 @@ clients. Standard error gets the version of the configuration. A server on its o
 Example:
   zk config --json | jq -r '.servers[] | select(.role == "observer").id'
 `,
-  run: async (args) =>
-    withClient(args, async (zk) => {
+  run: async (args) => {
+    checkNoWords(args, 'config')
+    return withClient(args, async (zk) => {
       const { config } = await zk.getConfig()
       const configVersion = `0x${config.version.toString(16)}`
       if (args.has('json')) printJson({ configVersion, servers: config.servers })
@@ -37,5 +39,6 @@ Example:
         }
       }
       return EXIT.done
-    }),
+    })
+  },
 }

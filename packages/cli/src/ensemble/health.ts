@@ -6,7 +6,7 @@ import { type ClientOptions, connectWith, serversOf } from '../command/connectio
 import { EXIT } from '../command/exit.ts'
 import { codeOf, messageOf } from '../command/failure.ts'
 import { interruptible } from '../command/interrupt.ts'
-import { type Arguments, UsageError } from '../command/options.ts'
+import { type Arguments, checkNoWords, UsageError } from '../command/options.ts'
 import { print, printJson } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -55,6 +55,7 @@ interface Report {
 }
 
 async function health(args: Arguments): Promise<number> {
+  checkNoWords(args, 'health')
   const path = args.text('path') ?? DEFAULT_PATH
   try {
     validatePath(path)

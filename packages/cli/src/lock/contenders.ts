@@ -75,6 +75,8 @@ export async function* lockPathsBelow(
 /** Nodes that vanish while they are read are left out. Rejects with NoNode if the path does not exist. */
 export async function contendersAt(zk: ZooKeeper, path: string, options: CallOptions): Promise<readonly Contender[]> {
   const { children } = await zk.getChildren(path, options)
+  // The recipes need a node of their own.
+  if (path === '/') return []
   if (isSemaphore(children)) {
     const semaphore = new Semaphore(zk, path)
     return [...held(await semaphore.holders(options)), ...inLine(await semaphore.contenders(options))]
@@ -123,7 +125,7 @@ async function readAll(
   options: CallOptions,
 ): Promise<Read[]> {
   const read = names.map(async (name) => {
-    const node = `${path === '/' ? '' : path}/${name}`
+    const node = `${path}/${name}`
     try {
       const { text, stat } = await zk.getData(node, options)
       const { ephemeralOwner: sessionId, ctime: since, czxid: fencingToken } = stat
