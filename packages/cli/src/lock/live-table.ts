@@ -7,6 +7,8 @@ const CLEAR = '\u001b[H\u001b[2J'
 const WRAP_OFF = '\u001b[?7l'
 const WRAP_ON = '\u001b[?7h'
 
+const USUAL_ROWS = 24
+
 export class LiveTable {
   #lines = 0
   #text = ''
@@ -29,7 +31,9 @@ export class LiveTable {
   draw(text: string): void {
     this.#text = text
     const all = text.replace(/\n$/, '').split('\n')
-    const lines = fitting(all, Math.max(2, process.stdout.getWindowSize()[1] - 1))
+    // A pseudo-terminal may not know its size.
+    const rows = process.stdout.getWindowSize()[1] || USUAL_ROWS
+    const lines = fitting(all, Math.max(2, rows - 1))
     const up = this.#lines === 0 ? '' : `\u001b[${this.#lines}A`
     print(`${WRAP_OFF}${up}\r\u001b[J${lines.map((line) => `${line}\n`).join('')}${WRAP_ON}`)
     this.#lines = lines.length
