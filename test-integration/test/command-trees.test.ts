@@ -16,7 +16,7 @@ interface Place {
   readonly chroot: string
   readonly zk: ZooKeeper
   /** Runs `zk` there. Resolves with its exit code and data. */
-  run(words: readonly string[], input?: string): Promise<readonly [code: number | string, data: string]>
+  readonly run: (words: readonly string[], input?: string) => Promise<readonly [code: number | string, data: string]>
   /** The value of --connect. */
   readonly connectString: string
   readonly folder: string
