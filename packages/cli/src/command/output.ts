@@ -1,7 +1,9 @@
 // What zk itself writes. Not by `process.stdout` and `process.stderr`: they make a pipe that the command inherits non-blocking,
 // and the command would not expect that.
-import { writeSync } from 'node:fs'
+import { write, writeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
+import { promisify } from 'node:util'
 
 /** Lines are written together, up to so many characters. */
 const CHUNK = 65_536
@@ -22,9 +24,39 @@ export class OutputError extends Error {
 export function print(data: string | Uint8Array): void {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   try {
-    for (let written = 0; written < bytes.length;) written += writeSync(1, bytes, written)
+    for (let written = 0; written < bytes.length;) written += writeSome(bytes, written)
   } catch (error) {
     throw new OutputError(error as NodeJS.ErrnoException)
+  }
+}
+
+/** In ms: after so long a pipe that another process has made non-blocking, and that was full, is tried again. */
+const PAUSE = 5
+const nobody = new Int32Array(new SharedArrayBuffer(4))
+
+function writeSome(bytes: Uint8Array, from: number): number {
+  for (;;) {
+    try {
+      return writeSync(1, bytes, from)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(nobody, 0, 0, PAUSE)
+    }
+  }
+}
+
+const writeLater = promisify(write)
+
+/** Like `print`, but a reader that is slow, as `less` is, does not keep zk from renewing its session. */
+async function printLater(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text)
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += (await writeLater(1, bytes, written)).bytesWritten
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw new OutputError(error as NodeJS.ErrnoException)
+      await pause(PAUSE)
+    }
   }
 }
 
@@ -36,11 +68,11 @@ export async function printLines(lines: AsyncIterable<string>): Promise<void> {
     for await (const line of lines) {
       text += `${line}\n`
       if (text.length < most) continue
-      print(text)
+      await printLater(text)
       text = ''
     }
   } finally {
-    print(text)
+    await printLater(text)
   }
 }
 
