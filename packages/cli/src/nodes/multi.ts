@@ -39,9 +39,9 @@ export const MULTI: Command = {
   {"delete": {"path": "/c", "version": 0}}
   {"check":  {"path": "/d", "version": 7}}
 
-Only path is needed. mode is ${Object.keys(MODES).join(', ')}, and ttl is in ms. It prints a line an operation: its name and the path, for a
-sequential node that of the new node. If one is refused, zk says which one and why, nothing has changed, and zk ends with 66 (no such node), 77
-(no right) or 70.
+Only path is needed, and the data of set. mode is ${Object.keys(MODES).join(', ')}; ttl is in ms.
+It prints a line an operation: its name and the path, for a sequential node that of the new node. If one is refused, zk says which one and
+why, nothing has changed, and zk ends with 66 (no such node), 77 (no right) or 70.
 
 Example:
   printf '%s\\n' '{"check":{"path":"/lock","version":4}}' '{"set":{"path":"/state","text":"on"}}' | zk multi

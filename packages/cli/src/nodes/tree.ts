@@ -12,7 +12,8 @@ import { DEPTH, pathAt, pathBelow, walkAll, type Walking } from './walking.ts'
 export const TREE: Command = {
   usage: 'PATH [options]',
   options: [DEPTH, { name: 'json', help: 'print JSON, a line a node' }],
-  notes: `A node a line: its name, the bytes of its data if there are any, and whether it is ephemeral. Lines are printed as nodes are read. Nodes without the right to read are named on standard error, and zk ends with 77. /zookeeper is left out unless PATH is there.
+  notes: `A node a line: its name, the bytes of its data if there are any, and whether it is ephemeral. Lines are printed as nodes are
+read. Nodes without the right to read are named on standard error, and zk ends with 77. /zookeeper is left out unless PATH is there.
 
 Example:
   zk tree /config --depth 2

@@ -1,5 +1,6 @@
 // `zk watch`: the events of nodes as lines, or a run of a command for each.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { isatty } from 'node:tty'
 import type { PersistentWatchEvent, WatchIterator } from '@zk/client'
 import { hex, printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
@@ -70,6 +71,8 @@ function documentOf(event: PersistentWatchEvent, now: number): Readonly<Record<s
 }
 
 const ENDING = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const
+/** The terminal sends them to the command, too. */
+const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
 
 /** Runs the command for one event after the other. Resolves with the exit code of the first run that fails. */
 async function runForEach(
@@ -82,7 +85,7 @@ async function runForEach(
   const end = (signal: NodeJS.Signals): void => {
     ending ??= signal
     if (running === undefined) void events.return?.()
-    else running.kill(signal)
+    else if (!isatty(0) || !FROM_TERMINAL.includes(signal)) running.kill(signal)
   }
   for (const signal of ENDING) process.on(signal, end)
   let code: number = EXIT.done

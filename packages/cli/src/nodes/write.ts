@@ -90,7 +90,8 @@ export const RM: Command = {
     VERSION,
     JSON_OPTION,
   ],
-  notes: `Without a terminal, -r needs --yes. It is no transaction: after an error some nodes may be deleted.
+  notes: `Without a terminal, -r needs --yes. If nothing is deleted because the answer is no or there are too many nodes, zk ends with 1.
+It is no transaction: after an error some nodes may be deleted.
 
 Example:
   zk rm -r /jobs/old --yes
@@ -125,7 +126,7 @@ async function mayDelete(zk: ZooKeeper, args: Arguments, path: string, max: numb
     return false
   }
   if (nodes === 0) throw missing(zk, path)
-  return confirm(args, `Delete ${printable(path)}${nodes > 1 ? ` and the ${nodes - 1} nodes below it` : ''}?`)
+  return confirm(args, `Delete ${printable(path)}${nodes > 1 ? ` and all below it, ${nodes} nodes` : ''}?`)
 }
 
 function pathAndData(args: Arguments, usage: string): { readonly path: string; readonly data: Uint8Array | undefined } {
