@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Ensemble, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
-import { startZk, startZkOnTerminal, type ZkCommand } from './support/zk-command.ts'
+import { startInTerminal, startZk, ZK, type ZkCommand } from './support/zk-command.ts'
 
 const READ_ONLY: readonly ACL[] = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 
@@ -177,7 +177,9 @@ describeEnsemble('zk', (ensemble) => {
   test('zk locks --watch draws its table again on a terminal, as far as it fits, until Ctrl-C', async () => {
     const { zk, chroot } = await newPlace(ensemble)
     await zk.create('/l')
-    const run = startZkOnTerminal(ensemble.nodes, chroot, ['locks', '/l', '--watch'])
+    const run = startInTerminal(`stty rows 10 cols 100; exec ${ZK} locks /l --watch`, {
+      ZK_CONNECT: ensemble.connectString + chroot,
+    })
     await untilDataOf(run, 'an empty table', (data) => data.includes('nobody holds or waits'))
     const contenders = Array.from({ length: 12 }, (_, index) => {
       const name = `_c_8aebab58-aa1d-4102-ac66-f420ec8965${String(index).padStart(2, '0')}-lock-`
@@ -188,7 +190,7 @@ describeEnsemble('zk', (ensemble) => {
     const last = run.data().split('\u001b[J').at(-1)!
     expect(last.split('\r\n').length).toBeLessThanOrEqual(10)
     expect(last).toContain(String.raw`holds  \u001b[31m0`)
-    run.child.stdin?.write('\u0003')
+    run.type('\u0003')
     expect(await run.ended).toBe(130)
   })
 

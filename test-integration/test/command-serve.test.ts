@@ -84,13 +84,13 @@ test('zk serve refuses wrong options', async () => {
 })
 
 test('zk conform passes arguments and exit code on, and says how to install it where it is not', async () => {
-  const installed = startZk([], '/', ['conform', 'list', 'no-such-chapter'], '', HERE)
+  const installed = startZk([], '/', ['conform', 'list', 'no-such-chapter'], '', { cwd: HERE })
   expect(await installed.ended).toBe(2)
   expect(installed.output()).toContain("conform: there is no chapter 'no-such-chapter'")
   // Of the program that has started vitest.
   vi.stubEnv('NODE_PATH', '')
   onTestFinished(() => void vi.unstubAllEnvs())
-  const missing = startZk([], '/', ['conform', '--help'], '', '/')
+  const missing = startZk([], '/', ['conform', '--help'], '', { cwd: '/' })
   expect(await missing.ended).toBe(64)
   expect(missing.output()).toBe('zk: @zk/conform is not installed: npm install @zk/conform\n')
 })

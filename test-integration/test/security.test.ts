@@ -1,14 +1,18 @@
 // TLS, certificates, SASL and ACLs of real servers: one port for both plain and TLS (client.portUnification).
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { connect, ConnectError, digestMd5, KeeperError, Perms } from '@zk/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { Authority } from '../../packages/client/test/support/certificates.ts'
 import { runOn, runtimes } from './support/runtimes.ts'
 import { shared } from './support/shared-ensemble.ts'
+import { startZk } from './support/zk-command.ts'
 
 const authority = new Authority()
 const ca = authority.cert
@@ -207,6 +211,90 @@ describe.skipIf(shared === undefined)('real servers', () => {
     expect(KeeperError.is(error, 'AuthFailed')).toBe(true)
     await using other = await connect(strict.connectString, { sasl: digestMd5(bob), tls: { ca, ...alice } })
     expect((await other.getData('/')).stat.ephemeralOwner).toBe(0n)
+  })
+
+  test('zk takes certificates and passwords from files, the environment and a profile, and says what is wrong', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'zk-security-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const expired = authority.issue({ subject: [['CN', 'alice']], days: [-9, -2] })
+    const secrets = {
+      ca,
+      cert: alice.cert,
+      key: alice.key,
+      'old-cert': expired.cert,
+      'old-key': expired.key,
+      'other-ca': new Authority('another').cert,
+      sasl: `bob:${users.bob}\n`,
+      'wrong-sasl': 'bob:wrong-secret',
+      ann: 'ann:pass',
+      ben: 'ben:pass',
+    }
+    await Promise.all(Object.entries(secrets).map(([name, text]) => writeFile(join(folder, name), text)))
+    const at = (name: keyof typeof secrets | 'nothing') => join(folder, name)
+    await using root = await connect(ensemble.connectString)
+    const acls = {
+      '/of-alice': only('x509', 'CN=alice,O=tests'),
+      '/of-bob': only('sasl', 'bob'),
+      '/of-ann': only('digest', digestOf('ann', 'pass')),
+      '/of-ben': only('digest', digestOf('ben', 'pass')),
+    }
+    for (const [path, acl] of Object.entries(acls)) await root.create(path, path, { acl })
+    const { nodes } = Ensemble.attach(shared!.description)
+
+    const tls = ['--tls-ca', at('ca'), '--tls-cert', at('cert'), '--tls-key', at('key')]
+    const zk = async (
+      words: string[],
+      code: number,
+      said: string | RegExp,
+      variables = {},
+      input = '',
+      servers = ensemble.nodes,
+    ) => {
+      const run = startZk(servers, '', [...words, '--timeout', '3s'], input, { environment: { XDG_CONFIG_HOME: folder, ...variables } })
+      expect([words, await run.ended], run.output()).toEqual([words, code])
+      expect(run.output()).toMatch(said)
+      expect(run.output()).not.toMatch(/secret|almighty|PRIVATE KEY/)
+    }
+    const get = ['get', '/of-bob']
+    const variables = { ZK_SASL: `bob:${users.bob}`, ZK_TLS_CA: at('ca') }
+    await Promise.all([
+      zk(['get', '/of-alice', ...tls], 0, '/of-alice'),
+      zk(['get', '/of-alice', '--tls-ca', at('ca')], 77, 'NoAuth'),
+      zk([...get, '--sasl-file', at('sasl')], 0, '/of-bob'),
+      zk(get, 0, '/of-bob', variables),
+      zk([...get, '--sasl-file', at('wrong-sasl')], 77, 'AuthFailed', variables),
+      zk(
+        ['shell', '--auth-file', at('ann'), '--auth-file', at('ben')],
+        0,
+        '/of-ann/of-ben',
+        {},
+        'get /of-ann\nget /of-ben',
+      ),
+      zk([...get, '--tls-ca', at('other-ca')], 77, /is not trusted.*--tls-ca/),
+      zk([...get, '--tls-ca', at('ca'), '--tls-server-name', 'zk.example'], 77, /another host name.*--tls-server-name/),
+      zk([...get, '--tls-ca', at('ca'), '--tls-cert', at('old-cert'), '--tls-key', at('old-key')], 77, /certificate/),
+      zk([...get, ...tls], 69, 'may not speak TLS on this port', {}, '', nodes),
+    ])
+    await Promise.all([
+      zk([...get, '--tls-ca', at('nothing')], 64, /nothing cannot be read: ENOENT/),
+      zk([...get, '--tls-ca', at('sasl')], 64, 'sasl has no certificate in PEM'),
+      zk([...get, '--tls-cert', at('cert')], 64, '--tls-cert needs --tls-key, too'),
+      zk(
+        [...get, '--tls-cert', at('cert'), '--tls-key', at('old-key')],
+        64,
+        'old-key is not the key of the certificate',
+      ),
+      zk([...get, '--sasl-file', at('ca')], 64, 'ca must be USER:PASSWORD'),
+    ])
+    await zk(
+      ['profile', 'add', 'bob', '-c', ensemble.connectString, '--sasl-file', at('sasl'), '--tls-ca', at('ca')],
+      0,
+      '',
+    )
+    await zk([...get, '--profile', 'bob'], 0, '/of-bob', { ZK_CONNECT: '' })
+    await zk(['profile', 'use', 'bob'], 0, '')
+    await zk(get, 0, '/of-bob', { ZK_CONNECT: '' })
+    expect(await readFile(join(folder, 'zk/profiles.json'), 'utf8')).not.toContain('secret')
   })
 
   test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(

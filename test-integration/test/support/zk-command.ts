@@ -6,6 +6,9 @@ import type { Server } from './clients.ts'
 
 const MAIN = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
 
+/** The built `zk`, for a shell. */
+export const ZK = `'${process.execPath}' '${MAIN}'`
+
 export interface ZkCommand {
   readonly child: ChildProcess
   /** Its exit code, or the signal that has ended it. */
@@ -16,31 +19,41 @@ export interface ZkCommand {
   data(): string
 }
 
-/**
- * Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input, `cwd` the folder in
- * which it runs.
- */
+export interface StartOptions {
+  /** Besides the environment of the tests. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** The folder in which it runs. */
+  readonly cwd?: string
+}
+
+/** Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input. */
 export function startZk(
   servers: readonly Server[],
   chroot: string,
   words: string[],
   input = '',
-  cwd = process.cwd(),
+  { environment, cwd }: StartOptions = {},
 ): ZkCommand {
-  const run = startProgram([process.execPath, MAIN, ...words], servers, chroot, cwd)
+  const connectString = servers.map(({ address }) => address).join(',') + chroot
+  const run = start([process.execPath, MAIN, ...words], { cwd, environment: { ZK_CONNECT: connectString, ...environment } })
   run.child.stdin?.end(input)
   return run
 }
 
-function startProgram(
-  [file = '', ...words]: readonly string[],
-  servers: readonly Server[],
-  chroot: string,
-  cwd: string,
-): ZkCommand {
-  const connectString = servers.map(({ address }) => address).join(',') + chroot
-  const env = { ...process.env, ZK_CONNECT: connectString }
-  const child = spawn(file, words, { cwd, env })
+export interface Terminal extends ZkCommand {
+  type(keys: string): void
+}
+
+/** Runs a command of `sh` in a pseudo-terminal of its own. It is killed when the test is over. */
+export function startInTerminal(command: string, environment: Readonly<Record<string, string>>): Terminal {
+  const run = start(['script', '-qec', command, '/dev/null'], {
+    environment: { TERM: 'xterm', SHELL: '/bin/sh', ...environment },
+  })
+  return { ...run, type: (keys) => void run.child.stdin?.write(keys) }
+}
+
+function start([file = '', ...words]: readonly string[], { environment, cwd }: StartOptions): ZkCommand {
+  const child = spawn(file, words, { cwd, env: { ...process.env, ...environment } })
   let output = ''
   let data = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -53,10 +66,4 @@ function startProgram(
   // Both outputs have ended, too.
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   return { child, ended, output: () => output, data: () => data }
-}
-
-/** The same in a pseudo-terminal of 10 lines, which gets what is written to standard input as from a keyboard. */
-export function startZkOnTerminal(servers: readonly Server[], chroot: string, words: string[]): ZkCommand {
-  const command = ['stty rows 10 cols 100; exec', process.execPath, MAIN, ...words].join(' ')
-  return startProgram(['script', '-qec', command, '/dev/null'], servers, chroot, process.cwd())
 }

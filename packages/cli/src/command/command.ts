@@ -1,3 +1,4 @@
+import { COMMON_OPTIONS } from './connection-options.ts'
 import type { Arguments, Option } from './options.ts'
 
 export interface Command {
@@ -12,4 +13,18 @@ export interface Command {
   readonly takesAllWords?: true
   /** `program` is what follows `--`. Resolves with the exit code. */
   run(args: Arguments, program: readonly string[]): Promise<number>
+}
+
+/** A row of the table of commands. */
+export interface Entry {
+  readonly summary: string
+  /** The code of a command is evaluated only when it is needed: a help of all commands is not. */
+  load(): Promise<Command>
+}
+
+export type Commands = Readonly<Record<string, Entry>>
+
+/** All options of a command. */
+export function optionsOf({ options, isLocal }: Command): readonly Option[] {
+  return [...options, ...(isLocal ? COMMON_OPTIONS.filter(({ name }) => name === 'help') : COMMON_OPTIONS)]
 }

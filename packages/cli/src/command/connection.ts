@@ -1,14 +1,33 @@
 // The client that the options of a command describe.
-import { readFileSync } from 'node:fs'
-import { connect, type ZooKeeper } from '@zk/client'
+import { type AuthInfo, connect, type ConnectOptions, digestMd5, type ZooKeeper } from '@zk/client'
 import { type ConnectString, parseConnectString } from '@zk/wire'
-import { type Arguments, UsageError } from './options.ts'
+import { credentialsIn, tlsOf } from './credentials.ts'
+import { type Arguments, durationOf, UsageError } from './options.ts'
+import { type Environment, type Setting, type Settings, settingsOf } from './settings.ts'
 
-const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', or in ZK_CONNECT"
+const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', in ZK_CONNECT, or by a profile"
 
-export type Environment = Readonly<Record<string, string | undefined>>
+/** How each option of `connect` comes from the settings. */
+const FROM_SETTINGS: { readonly [Name in keyof ConnectOptions]: (settings: Settings) => ConnectOptions[Name] } = {
+  connectTimeout: (settings) => timeIn(settings, 'timeout') ?? 5_000,
+  sessionTimeout: (settings) => timeIn(settings, 'session-timeout'),
+  auth: (settings) => settings.get('auth-file') && digests(settings.get('auth-file')!),
+  sasl: (settings) => settings.get('sasl-file') && digestMd5(userIn(settings.get('sasl-file')!)),
+  tls: tlsOf,
+}
 
-/** What a command asks for besides the options of the user. */
+/** Gives the client of a shell; rejects when the signal aborts. */
+export type Lender = (signal: AbortSignal | undefined) => Promise<ZooKeeper>
+
+/** By the arguments of a command that runs in the shell. */
+const lenders = new WeakMap<Arguments, Lender>()
+
+/** From now on `connectWith` gives a view of this client for these arguments: closing a view does nothing. */
+export function lend(lender: Lender, args: Arguments): void {
+  lenders.set(args, lender)
+}
+
+/** What a command asks for besides the options of the user. It then has a session of its own, also in a shell. */
 export interface ClientOptions {
   /** A connect string, in place of that of the user. */
   readonly servers?: string
@@ -18,16 +37,15 @@ export interface ClientOptions {
 /** The servers and the chroot of the user. Throws a UsageError. */
 export function serversOf(args: Arguments, environment: Environment): ConnectString {
   try {
-    return parseConnectString(connectStringOf(args, environment))
+    return parseConnectString(connectStringIn(settingsOf(args, environment)))
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(error.message) : error
   }
 }
 
-function connectStringOf(args: Arguments, environment: Environment): string {
-  const servers = args.text('connect') ?? environment['ZK_CONNECT'] ?? ''
-  if (servers === '') throw new UsageError(SERVERS_WANTED)
-  return servers
+/** How long to wait for a server, in ms; undefined if the user does not say. Throws a UsageError. */
+export function timeoutOf(args: Arguments, environment: Environment): number | undefined {
+  return timeIn(settingsOf(args, environment), 'timeout')
 }
 
 /** Rejects with a UsageError, or as `connect` does. */
@@ -35,41 +53,18 @@ export async function connectWith(
   args: Arguments,
   environment: Environment,
   signal: AbortSignal | undefined,
-  { servers = connectStringOf(args, environment), readOnly = false }: ClientOptions = {},
+  own?: ClientOptions,
 ): Promise<ZooKeeper> {
-  const credentials = credentialsOf(args, environment)
-  const sessionTimeout = args.duration('session-timeout')
+  const lender = own === undefined ? lenders.get(args) : undefined
+  if (lender !== undefined) return (await lender(signal)).withChroot('/')
+  const settings = settingsOf(args, environment)
+  const { servers = connectStringIn(settings), readOnly } = own ?? {}
+  const options = Object.entries(FROM_SETTINGS).map(([name, from]) => [name, from(settings)])
   try {
-    return await connect(servers, {
-      connectTimeout: args.duration('timeout') ?? 5_000,
-      ...(readOnly ? { readOnly } : {}),
-      ...(sessionTimeout === undefined ? {} : { sessionTimeout }),
-      ...(credentials === undefined ? {} : { auth: [{ scheme: 'digest', auth: credentials }] }),
-      ...(signal === undefined ? {} : { signal }),
-    })
+    return await connect(servers, { ...Object.fromEntries(options), readOnly, signal })
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message)
     throw error
-  }
-}
-
-/** Passwords are never on a command line: every user of the machine sees it. */
-function credentialsOf(args: Arguments, environment: Environment): string | undefined {
-  const file = args.text('auth-file') ?? environment['ZK_AUTH_FILE']
-  const text = file === undefined ? environment['ZK_AUTH'] : contentOf(file)
-  const credentials = text?.replace(/\r?\n$/, '')
-  if (credentials === undefined || credentials === '') return undefined
-  if (!/^[^:]+:./.test(credentials)) {
-    throw new UsageError(`${file ?? 'ZK_AUTH'} must be USER:PASSWORD, the credentials of the scheme digest`)
-  }
-  return credentials
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -81,4 +76,24 @@ export async function withClient(args: Arguments, body: (zk: ZooKeeper) => Promi
   } finally {
     await zk.close()
   }
+}
+
+function connectStringIn(settings: Settings): string {
+  const [servers] = settings.get('connect')?.values ?? []
+  if (servers === undefined) throw new UsageError(SERVERS_WANTED)
+  return servers
+}
+
+function timeIn(settings: Settings, name: string): number | undefined {
+  const setting = settings.get(name)
+  return setting && durationOf(setting.source, setting.values[0]!)
+}
+
+function digests(setting: Setting): AuthInfo[] {
+  return setting.values.map((value) => ({ scheme: 'digest', auth: credentialsIn(setting, value).join(':') }))
+}
+
+function userIn(setting: Setting): { username: string; password: string } {
+  const [username, password] = credentialsIn(setting, setting.values[0]!)
+  return { username, password }
 }

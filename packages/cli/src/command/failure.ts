@@ -1,7 +1,7 @@
 // What zk says of an error, and the exit code.
 import { ConnectError, isTransient, KeeperError, ZkError } from '@zk/client'
 import { nearestOf } from '@zk/client/internal'
-import { EXIT } from './exit.ts'
+import { EXIT, exitCodeOf } from './exit.ts'
 import { InputError } from './input.ts'
 import { UnknownNameError, UsageError } from './options.ts'
 import { OutputError, say } from './output.ts'
@@ -23,23 +23,36 @@ export class Failures {
 /** Returns the exit code. */
 export function report(error: unknown): number {
   if (error instanceof OutputError && error.isReaderGone) return EXIT.done
+  // Ctrl-C at a question, for which the terminal sends no signal.
+  if (error instanceof Error && error.name === 'AbortError') {
+    say('interrupted')
+    return exitCodeOf('SIGINT')
+  }
   say(messageOf(error))
   return codeOf(error)
 }
+
+const REFUSALS: readonly string[] = ['NoAuth', 'AuthFailed', 'SessionClosedRequireSaslAuth']
 
 /** The exit code of an error. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof InputError) return EXIT.input
   if (error instanceof OutputError) return EXIT.output
-  if (ConnectError.is(error)) return EXIT.unavailable
+  if (ConnectError.is(error)) return isUntrusted(error) ? EXIT.noPermission : EXIT.unavailable
   if (KeeperError.is(error)) {
     if (error.outcomeUnknown) return EXIT.outcomeUnknown
     if (error.code === 'NoNode') return EXIT.noNode
-    if (error.code === 'NoAuth' || error.code === 'AuthFailed') return EXIT.noPermission
+    if (REFUSALS.includes(error.code)) return EXIT.noPermission
     if (isTransient(error) || error.code === 'SessionExpired') return EXIT.unavailable
   }
   return EXIT.failed
+}
+
+/** Whether each server, or this client, has refused the certificate of the other: it will do so again. */
+function isUntrusted({ servers }: ConnectError): boolean {
+  const codes = servers.map(({ error }) => ('code' in error ? String(error.code) : ''))
+  return codes.length > 0 && codes.every((code) => /CERT|UNKNOWN_CA|INVALID_CA|UNABLE_TO_VERIFY/.test(code))
 }
 
 export function messageOf(error: unknown): string {
@@ -47,7 +60,13 @@ export function messageOf(error: unknown): string {
     const nearest = nearestOf(error.unknown, error.known)
     return nearest === undefined ? error.message : `${error.message}: did you mean ${nearest}?`
   }
+  if (ConnectError.is(error)) return withOptions(error.message)
   if (error instanceof UsageError || error instanceof InputError || error instanceof OutputError) return error.message
   if (ZkError.is(error)) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** The options of `connect`, which messages of the client name, by their names here. */
+function withOptions(message: string): string {
+  return message.replace(/\btls\.(ca|cert|key)\b/g, '--tls-$1').replace(/\btls\.servername\b/g, '--tls-server-name')
 }

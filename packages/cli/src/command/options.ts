@@ -24,27 +24,20 @@ export interface Option {
   readonly short?: string
   /** The name of its value in the help. A flag has none. */
   readonly value?: string
+  /** The only values that are right. */
+  readonly choices?: readonly string[]
+  /** Whether it may be given several times. */
+  readonly isRepeatable?: true
   readonly help: string
 }
 
-/** Every command has them. */
-export const COMMON_OPTIONS: readonly Option[] = [
-  { name: 'connect', short: 'c', value: 'HOST:PORT,…[/CHROOT]', help: 'the servers (default: ZK_CONNECT)' },
-  {
-    name: 'auth-file',
-    value: 'FILE',
-    help: 'credentials of the scheme digest: USER:PASSWORD (default: ZK_AUTH, or the file that ZK_AUTH_FILE names)',
-  },
-  { name: 'timeout', value: 'TIME', help: 'how long to look for a server (default: 5s)' },
-  { name: 'session-timeout', value: 'TIME', help: 'the session timeout to ask for (default: 12s)' },
-  { name: 'help', short: 'h', help: 'print this help' },
-]
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
 
 export class Arguments {
   readonly words: readonly string[]
-  readonly #values: Readonly<Record<string, string | boolean | undefined>>
+  readonly #values: Values
 
-  constructor(words: readonly string[], values: Readonly<Record<string, string | boolean | undefined>>) {
+  constructor(words: readonly string[], values: Values) {
     this.words = words
     this.#values = values
   }
@@ -52,6 +45,11 @@ export class Arguments {
   /** A copy with these options in place of its own. */
   with(values: Readonly<Record<string, string | undefined>>): Arguments {
     return new Arguments(this.words, { ...this.#values, ...values })
+  }
+
+  /** The same options with other words, and with these options if it has not given them itself. */
+  withWords(words: readonly string[], defaults: Arguments): Arguments {
+    return new Arguments(words, { ...defaults.#values, ...this.#values })
   }
 
   has(flag: string): boolean {
@@ -63,10 +61,16 @@ export class Arguments {
     return typeof value === 'string' ? value : undefined
   }
 
+  /** All values of an option that may be given several times. */
+  texts(option: string): readonly string[] {
+    const value = this.#values[option]
+    return value === undefined || typeof value === 'boolean' ? [] : [value].flat().map(String)
+  }
+
   /** A time such as `30s`, `500ms`, `5m` or `2h`, or a number of seconds. In ms. */
   duration(option: string): number | undefined {
     const text = this.text(option)
-    return text === undefined ? undefined : durationOf(option, text)
+    return text === undefined ? undefined : durationOf(`--${option}`, text)
   }
 
   wholeNumber(option: string, least: number): number | undefined {
@@ -88,9 +92,13 @@ export function checkNoWords({ words }: Arguments, command: string): void {
 /** Throws a UsageError. */
 export function readArguments(args: readonly string[], options: readonly Option[]): Arguments {
   const known = Object.fromEntries(
-    options.map(({ name, short, value }) => [
+    options.map(({ name, short, value, isRepeatable = false }) => [
       name,
-      { type: value === undefined ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) } as const,
+      {
+        type: value === undefined ? 'boolean' : 'string',
+        multiple: isRepeatable,
+        ...(short === undefined ? {} : { short }),
+      } as const,
     ]),
   )
   try {
@@ -107,10 +115,11 @@ export function readArguments(args: readonly string[], options: readonly Option[
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-function durationOf(option: string, text: string): number {
+/** `source` is named in the message. Throws a UsageError. */
+export function durationOf(source: string, text: string): number {
   const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
   if (number === undefined) {
-    throw new UsageError(`--${option} must be a time such as 30s, 500ms, 5m or 2h, not '${text}'`)
+    throw new UsageError(`${source} must be a time such as 30s, 500ms, 5m or 2h, not '${text}'`)
   }
   return Math.round(Number(number) * UNITS[unit as keyof typeof UNITS])
 }

@@ -1,16 +1,11 @@
 // Finds the command and runs it. Nothing of the client is imported here: the help starts without it.
-import type { Command } from './command.ts'
+import { type Command, type Commands, optionsOf } from './command.ts'
+import { CONNECTION_NOTES, CONNECTION_OPTIONS } from './connection-options.ts'
 import { EXIT } from './exit.ts'
-import { Arguments, COMMON_OPTIONS, type Option, readArguments, UnknownNameError, UsageError } from './options.ts'
+import { Arguments, readArguments, UnknownNameError, UsageError } from './options.ts'
 import { print } from './output.ts'
 
-interface Entry {
-  readonly summary: string
-  /** The code of a command is evaluated only when it is needed: a help of all commands is not. */
-  load(): Promise<Command>
-}
-
-const COMMANDS: Readonly<Record<string, Entry>> = {
+const COMMANDS: Commands = {
   lock: {
     summary: 'Runs a command while it holds a lock, and ends the command before another host can hold the lock.',
     load: async () => (await import('../lock/lock.ts')).LOCK,
@@ -109,6 +104,18 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'Judges a server or a client by the clauses of the protocol (@zk/conform).',
     load: async () => (await import('../ensemble/conform.ts')).CONFORM,
   },
+  shell: {
+    summary: 'Runs commands in one session, from a terminal or a script.',
+    load: async () => (await import('../shell/shell.ts')).shellOf(COMMANDS, run),
+  },
+  completion: {
+    summary: 'Prints a script that completes commands, options and paths in bash, zsh or fish.',
+    load: async () => (await import('../shell/completion.ts')).COMPLETION,
+  },
+  profile: {
+    summary: 'Keeps options of the connection under a name.',
+    load: async () => (await import('../shell/profile.ts')).PROFILE,
+  },
 }
 
 /** Resolves with the exit code. */
@@ -116,48 +123,75 @@ export async function zk(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   // Not in the help: `zk lock` starts it.
   if (name === 'guard') return (await import('../lock/guardian.ts')).guard()
+  // Nor this: the scripts of `zk completion` start it.
+  if (name === 'complete') return (await import('../shell/complete-line.ts')).completeLine(rest, COMMANDS)
+  // Nor this: the man pages are made of it.
+  if (name === 'describe') {
+    print(JSON.stringify(await description()))
+    return EXIT.done
+  }
   try {
-    if (name === '') throw new UsageError('name a command: zk --help lists them')
-    if (['help', '--help', '-h'].includes(name)) {
-      print(overview())
-      return EXIT.done
-    }
-    const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-    if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
-    const command = await entry.load()
-    if (command.takesAllWords) return await command.run(new Arguments(rest, {}), [])
-    const end = rest.indexOf('--')
-    const given = readArguments(end < 0 ? rest : rest.slice(0, end), optionsOf(command))
-    if (given.has('help')) {
-      print(helpOf(name, entry.summary, command))
-      return EXIT.done
-    }
-    return await command.run(given, end < 0 ? [] : rest.slice(end + 1))
+    return await run(args)
   } catch (error) {
     return (await import('./failure.ts')).report(error)
   }
 }
 
+/** Resolves with the exit code. `prepare` may change the arguments of the command. */
+async function run(
+  [name = '', ...rest]: readonly string[],
+  prepare = async (_command: Command, args: Arguments): Promise<Arguments> => args,
+): Promise<number> {
+  if (name === '') throw new UsageError('name a command: zk --help lists them')
+  if (['help', '--help', '-h'].includes(name)) {
+    print(overview())
+    return EXIT.done
+  }
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
+  const command = await entry.load()
+  if (command.takesAllWords) return await command.run(new Arguments(rest, {}), [])
+  const end = rest.indexOf('--')
+  const given = readArguments(end < 0 ? rest : rest.slice(0, end), optionsOf(command))
+  if (given.has('help')) {
+    print(helpOf(name, entry.summary, command))
+    return EXIT.done
+  }
+  return await command.run(await prepare(command, given), end < 0 ? [] : rest.slice(end + 1))
+}
+
+/** All that the help of all commands says. */
+async function description(): Promise<object> {
+  const commands = Object.entries(COMMANDS).map(async ([name, entry]) => {
+    const { usage, options, notes, isLocal } = await entry.load()
+    return [name, { summary: entry.summary, usage, options, notes, isLocal }] as const
+  })
+  return {
+    summary: SUMMARY,
+    options: CONNECTION_OPTIONS,
+    notes: CONNECTION_NOTES,
+    commands: Object.fromEntries(await Promise.all(commands)),
+  }
+}
+
+const SUMMARY = 'The command line for ZooKeeper.'
+
 function overview(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length))
   return [
-    'The command line for ZooKeeper.\n',
+    `${SUMMARY}\n`,
     'Usage: zk COMMAND [options]\n',
     ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '\nzk COMMAND --help says more.\n',
   ].join('\n')
 }
 
-function optionsOf({ options, isLocal }: Command): readonly Option[] {
-  return [...options, ...(isLocal ? COMMON_OPTIONS.filter(({ name }) => name === 'help') : COMMON_OPTIONS)]
-}
-
 function helpOf(name: string, summary: string, command: Command): string {
-  const { usage, notes } = command
   const rows = optionsOf(command).map(({ name, short, value, help }) => ({
     left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     help,
   }))
   const lines = rows.map(({ left, help }) => `  ${left.padEnd(34)}  ${help}`)
-  return `${summary}\n\nUsage: zk ${name} ${usage}\n\n${lines.join('\n')}\n\n${notes}`
+  const notes = command.isLocal ? command.notes : `${command.notes}\n${CONNECTION_NOTES}`
+  return `${summary}\n\nUsage: zk ${name} ${command.usage}\n\n${lines.join('\n')}\n\n${notes}`
 }

@@ -2,7 +2,7 @@
 import type { ZooKeeper } from '@zk/client'
 import { formatServer, validatePath } from '@zk/wire'
 import type { Command } from '../command/command.ts'
-import { type ClientOptions, connectWith, serversOf } from '../command/connection.ts'
+import { type ClientOptions, connectWith, serversOf, timeoutOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { codeOf, messageOf } from '../command/failure.ts'
 import { interruptible } from '../command/interrupt.ts'
@@ -80,7 +80,7 @@ async function health(args: Arguments): Promise<number> {
 
 async function examine(args: Arguments, options: ClientOptions, path: string, signal: AbortSignal): Promise<Report> {
   const readOnly = args.has('read-only')
-  const timeout = args.duration('timeout') ?? DEFAULT_TIMEOUT
+  const timeout = timeoutOf(args, process.env) ?? DEFAULT_TIMEOUT
   const call = { timeout, signal }
   const checks: Check[] = []
   let zk: ZooKeeper | undefined

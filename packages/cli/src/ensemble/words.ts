@@ -1,7 +1,7 @@
 // `zk words`: the four-letter words, to each server.
 import { formatServer, type ServerAddress } from '@zk/wire'
 import type { Command } from '../command/command.ts'
-import { serversOf } from '../command/connection.ts'
+import { serversOf, timeoutOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
 import { print, printJson, say } from '../command/output.ts'
@@ -38,7 +38,7 @@ async function words(args: Arguments): Promise<number> {
   const odd = args.words.find((word) => !/^[a-z]{4}$/.test(word))
   if (odd !== undefined) throw new UsageError(`a word has four small letters, such as mntr, not '${odd}'`)
   const { servers } = serversOf(args, process.env)
-  const timeout = args.duration('timeout') ?? 5_000
+  const timeout = timeoutOf(args, process.env) ?? 5_000
   if (args.words.length === 0) return showAllowed(args, await askAll(servers, HARMLESS, timeout, true))
   const all = await askAll(servers, args.words, timeout, false)
   if (args.has('json')) printJson({ answers: all.map(documentOf) })

@@ -3,7 +3,7 @@ import { KeeperError } from '@zk/client'
 import { printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
 import { YES } from '../command/confirm.ts'
-import { serversOf } from '../command/connection.ts'
+import { serversOf, timeoutOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { Failures } from '../command/failure.ts'
 import { withClientUntilSignal } from '../command/interrupt.ts'
@@ -50,7 +50,7 @@ async function locks(args: Arguments): Promise<number> {
   for (const path of args.words) checkPath(path)
   const paths = [...new Set(args.words)]
   const { servers } = serversOf(args, process.env)
-  const addresses = args.has('address') ? new Addresses(servers, args.duration('timeout') ?? 5_000) : undefined
+  const addresses = args.has('address') ? new Addresses(servers, timeoutOf(args, process.env) ?? 5_000) : undefined
   return withClientUntilSignal(args, async (zk, signal) => {
     if (args.has('watch')) {
       return watchLocks(zk, paths, { isRecursive: args.has('recursive'), isJson: args.has('json'), addresses, signal })

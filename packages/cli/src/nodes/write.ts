@@ -48,7 +48,12 @@ export const MODES: Readonly<Record<string, CreateMode>> = {
 export const CREATE: Command = {
   usage: 'PATH [DATA] [options]',
   options: [
-    { name: 'mode', value: 'MODE', help: `${Object.keys(MODES).join(', ')} (default: persistent)` },
+    {
+      name: 'mode',
+      value: 'MODE',
+      choices: Object.keys(MODES),
+      help: `${Object.keys(MODES).join(', ')} (default: persistent)`,
+    },
     { name: 'ttl', value: 'TIME', help: 'of a ttl node: how long it lives without children and changes' },
     { name: 'parents', short: 'p', help: 'also create the nodes above it that are missing' },
     { name: 'acl', value: 'ACL', help: 'SCHEME:ID:PERMS,…; see zk acl --help (default: world:anyone:cdrwa)' },
