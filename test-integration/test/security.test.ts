@@ -292,6 +292,7 @@ describe.skipIf(shared === undefined)('real servers', () => {
       '',
     )
     await zk([...get, '--profile', 'bob'], 0, '/of-bob', { ZK_CONNECT: '' })
+    await zk([...get, '--profile', 'bob'], 0, 'those of ZK_CONNECT, not of the profile bob')
     await zk(['profile', 'use', 'bob'], 0, '')
     await zk(get, 0, '/of-bob', { ZK_CONNECT: '' })
     expect(await readFile(join(folder, 'zk/profiles.json'), 'utf8')).not.toContain('secret')

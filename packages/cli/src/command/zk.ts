@@ -143,6 +143,7 @@ async function run(
   prepare = async (_command: Command, args: Arguments): Promise<Arguments> => args,
 ): Promise<number> {
   if (name === '') throw new UsageError('name a command: zk --help lists them')
+  if (name === 'help' && rest.length > 0) return run([rest[0]!, '--help'])
   if (['help', '--help', '-h'].includes(name)) {
     print(overview())
     return EXIT.done

@@ -165,8 +165,11 @@ class Shell {
         return EXIT.done
       case 'cd':
         return this.#changeFolder(words)
-      case 'help':
-        return this.#run(words.length === 0 ? ['help'] : [words[0]!, '--help'], async (_, args) => args)
+      case 'help': {
+        const code = await this.#run(['help', ...words], async (_, args) => args)
+        if (words.length === 0) print('In the shell also: cd [PATH], pwd, help [COMMAND], exit [CODE].\n')
+        return code
+      }
       case 'shell':
       case 'serve':
         throw new UsageError(`${name} reads standard input, which has the commands`)

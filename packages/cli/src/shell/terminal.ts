@@ -46,6 +46,8 @@ export class Terminal {
       process.stderr.write('^C')
       reader.close()
     })
+    // The reader pauses after Ctrl-Z.
+    reader.on('SIGCONT', () => reader.prompt(true))
     reader.prompt()
     if (this.#rest !== '') reader.write(this.#rest)
     await closed
