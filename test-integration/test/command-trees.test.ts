@@ -129,7 +129,7 @@ describeEnsemble('zk', (ensemble) => {
         .split('\n')
         .slice(0, -1)
         .map((text) => JSON.parse(text).path),
-    ).toEqual([...['/app', '/app/a', '/app/a/x', '/app/a-b', '/app/hidden', '/app/lock'], undefined])
+    ).toEqual(['/app', '/app/a', '/app/a/x', '/app/a-b', '/app/hidden', '/app/lock', undefined])
     expect((await run(['import', '-', '/r/copy', '--acl', ...me], dump))[0]).toBe(0)
     expect(await run(['diff', `@${file}`, '/r/copy', '--acl', ...me])).toEqual([0, ''])
     expect(await run(['import', file, '/r/copy', '--acl', '--delete', ...me])).toEqual([0, ''])

@@ -30,7 +30,7 @@ function values(words: string[], variables: Record<string, string> = {}): Record
   return Object.fromEntries([...settings].map(([name, { values }]) => [name, values]))
 }
 
-test('settingsOf takes an option before a variable, and a variable before the profile', () => {
+test('settingsOf takes an option before a named profile, that before a variable, and a variable before any other profile', () => {
   writeProfiles(PROFILES, environment())
   expect(values(['--profile', 'test', '--timeout', '3s'])).toEqual({
     connect: ['test:2181'],
@@ -38,9 +38,9 @@ test('settingsOf takes an option before a variable, and a variable before the pr
     timeout: ['3s'],
   })
   expect(values(['--profile', 'prod'], { ZK_CONNECT: 'other:1', ZK_AUTH_FILE: '/c', ZK_PROFILE: 'test' })).toEqual({
-    connect: ['other:1'],
+    connect: ['prod:2181'],
     profile: ['prod'],
-    'auth-file': ['/c'],
+    'auth-file': ['/a', '/b'],
     tls: ['true'],
   })
   expect(values(['-c', 'mine:1'], { ZK_CONNECT: 'other:1', ZK_TLS: '0', ZK_AUTH: '' })).toEqual({ connect: ['mine:1'] })
@@ -50,7 +50,12 @@ test('settingsOf takes the current profile only for its own servers', () => {
   writeProfiles(PROFILES, environment())
   expect(values([])).toEqual({ connect: ['prod:2181'], 'auth-file': ['/a', '/b'], tls: ['true'] })
   expect(values([], { ZK_CONNECT: 'other:1' })).toEqual({ connect: ['other:1'] })
-  expect(values([], { ZK_PROFILE: 'test' })).toMatchObject({ connect: ['test:2181'] })
+  expect(values([], { ZK_PROFILE: 'test', ZK_TIMEOUT: '4s' })).toEqual({
+    connect: ['test:2181'],
+    profile: ['test'],
+    timeout: ['4s'],
+  })
+  expect(values([], { ZK_PROFILE: 'test', ZK_CONNECT: 'other:1' })).toEqual({ connect: ['other:1'], profile: ['test'] })
 })
 
 test('settingsOf refuses a profile that does not exist, and a flag that is neither on nor off', () => {

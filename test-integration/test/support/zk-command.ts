@@ -21,9 +21,9 @@ export interface ZkCommand {
 
 export interface StartOptions {
   /** Besides the environment of the tests. */
-  readonly environment?: Readonly<Record<string, string>>
+  readonly environment?: Readonly<Record<string, string>> | undefined
   /** The folder in which it runs. */
-  readonly cwd?: string
+  readonly cwd?: string | undefined
 }
 
 /** Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input. */
@@ -35,7 +35,10 @@ export function startZk(
   { environment, cwd }: StartOptions = {},
 ): ZkCommand {
   const connectString = servers.map(({ address }) => address).join(',') + chroot
-  const run = start([process.execPath, MAIN, ...words], { cwd, environment: { ZK_CONNECT: connectString, ...environment } })
+  const run = start([process.execPath, MAIN, ...words], {
+    cwd,
+    environment: { ZK_CONNECT: connectString, ...environment },
+  })
   run.child.stdin?.end(input)
   return run
 }

@@ -60,6 +60,6 @@ export const COMMON_OPTIONS: readonly Option[] = [
 
 /** In the help of every command, after its own notes. */
 export const CONNECTION_NOTES = `The options of the connection are also variables: --tls-ca is ZK_TLS_CA. ZK_AUTH, ZK_SASL and ZK_TLS_PASSPHRASE have
-the content of a file itself. An option wins over a variable, and a variable over the profile: the one that --profile or
-ZK_PROFILE names, or without -c and ZK_CONNECT the one of 'zk profile use'.
+the content of a file itself. An option wins over --profile, that over a variable, and a variable over the profile that ZK_PROFILE or
+'zk profile use' names. Without --profile, servers from -c or ZK_CONNECT are asked without a profile: its credentials are not for them.
 `

@@ -3,7 +3,6 @@ import { type AuthInfo, connect, type ConnectOptions, digestMd5, type ZooKeeper 
 import { type ConnectString, parseConnectString } from '@zk/wire'
 import { credentialsIn, tlsOf } from './credentials.ts'
 import { type Arguments, durationOf, UsageError } from './options.ts'
-import { say } from './output.ts'
 import { type Environment, type Setting, type Settings, settingsOf } from './settings.ts'
 
 const SERVERS_WANTED = "name the servers with -c, such as '-c zk1:2181,zk2:2181', in ZK_CONNECT, or by a profile"
@@ -60,9 +59,6 @@ export async function connectWith(
   if (lender !== undefined) return (await lender(signal)).withChroot('/')
   const settings = settingsOf(args, environment)
   const { servers = connectStringIn(settings), readOnly } = own ?? {}
-  if (settings.get('profile')?.source === '--profile' && settings.get('connect')?.source === 'ZK_CONNECT') {
-    say(`the servers are those of ZK_CONNECT, not of the profile ${settings.get('profile')!.values[0]}`)
-  }
   const options = Object.entries(FROM_SETTINGS).map(([name, from]) => [name, from(settings)])
   try {
     return await connect(servers, { ...Object.fromEntries(options), readOnly, signal })

@@ -1,4 +1,4 @@
-// What the options, the environment and the profile say of the connection, in this order.
+// What the options, a profile that is named by an option, the environment, and any other profile say of the connection, in this order.
 import { CONNECTION_OPTIONS, type ConnectionOption } from './connection-options.ts'
 import { type Arguments, UsageError } from './options.ts'
 import { type Profile, profileOf, readProfiles } from './profiles.ts'
@@ -17,18 +17,15 @@ export type Settings = ReadonlyMap<string, Setting>
 
 /** Throws a UsageError. */
 export function settingsOf(args: Arguments, environment: Environment): Settings {
-  const given = givenSettings(args, environment)
-  const profile = profileFor(given, environment)
-  const all = CONNECTION_OPTIONS.map(({ name }) => [name, given.get(name) ?? profile?.get(name)] as const)
-  return new Map(all.filter((entry): entry is [string, Setting] => entry[1] !== undefined))
-}
-
-/** What the options and the environment say. */
-function givenSettings(args: Arguments, environment: Environment): Settings {
-  const all = CONNECTION_OPTIONS.map(
-    (option) => [option.name, optionOf(option, args) ?? variableOf(option, environment)] as const,
-  )
-  return new Map(all.filter((entry): entry is [string, Setting] => entry[1] !== undefined))
+  const isProfileNamed = args.text('profile') !== undefined
+  const profile = profileFor(args, environment)
+  const settings = CONNECTION_OPTIONS.map((option) => {
+    const inProfile = profile?.get(option.name)
+    const setting =
+      optionOf(option, args) ?? (isProfileNamed ? inProfile : undefined) ?? variableOf(option, environment)
+    return [option.name, setting ?? inProfile] as const
+  })
+  return new Map(settings.filter((entry): entry is [string, Setting] => entry[1] !== undefined))
 }
 
 function optionOf({ name }: ConnectionOption, args: Arguments): Setting | undefined {
@@ -48,12 +45,12 @@ function variableOf({ variable, contentVariable, value }: ConnectionOption, envi
   return undefined
 }
 
-/** The profile that `zk profile use` has chosen is for its own servers: others do not get its credentials. */
-function profileFor(given: Settings, environment: Environment): Settings | undefined {
-  const named = given.get('profile')
-  if (named === undefined && given.has('connect')) return undefined
+/** The profile of a variable, or of `zk profile use`, is for its own servers: others do not get its credentials. */
+function profileFor(args: Arguments, environment: Environment): Settings | undefined {
+  const named = args.text('profile')
+  if (named === undefined && (args.text('connect') ?? environment['ZK_CONNECT'] ?? '') !== '') return undefined
   const profiles = readProfiles(environment)
-  const name = named?.values[0] ?? profiles.current
+  const name = named ?? (environment['ZK_PROFILE'] || profiles.current)
   return name === undefined ? undefined : settingsIn(name, profileOf(profiles, name))
 }
 

@@ -168,7 +168,7 @@ function isEphemeralIn(stat: unknown, place: string): boolean {
 }
 
 /** Negative if the first path comes first in a walk: '/a/b' comes before '/a-b'. */
-function compareInTree(one: string, other: string): number {
+export function compareInTree(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index++) {
     const [first, second] = [one.charCodeAt(index), other.charCodeAt(index)]
