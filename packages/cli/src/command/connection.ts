@@ -16,6 +16,9 @@ const FROM_SETTINGS: { readonly [Name in keyof ConnectOptions]: (settings: Setti
   tls: tlsOf,
 }
 
+/** In bytes: the names of three million children. No server limits its replies. */
+const LONGEST_REPLY = 128 * 1024 * 1024
+
 /** Gives the client of a shell; rejects when the signal aborts. */
 export type Lender = (signal: AbortSignal | undefined) => Promise<ZooKeeper>
 
@@ -61,7 +64,8 @@ export async function connectWith(
   const { servers = connectStringIn(settings), readOnly } = own ?? {}
   const options = Object.entries(FROM_SETTINGS).map(([name, from]) => [name, from(settings)])
   try {
-    return await connect(servers, { ...Object.fromEntries(options), readOnly, signal })
+    const advanced = { maxResponseSize: LONGEST_REPLY }
+    return await connect(servers, { ...Object.fromEntries(options), advanced, readOnly, signal })
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message)
     throw error
