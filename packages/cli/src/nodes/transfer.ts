@@ -26,7 +26,7 @@ import { missing, pathAt } from './walking.ts'
 
 export const EXPORT: Command = {
   usage: 'PATH [options]',
-  options: [],
+  options: [{ name: 'json', help: 'print JSON, as without this option' }],
   notes: `A JSON object a line for a node and all nodes below it: path, text (or base64 if the data is no UTF-8), ACL and stat. The last
 line says that the dump is whole. A node comes before its children, and these in the order of their names. It is no snapshot: nodes may change
 meanwhile. Nodes without the right to read are named on standard error, and zk ends with 77. /zookeeper is left out unless PATH is there.
