@@ -1,4 +1,4 @@
-import { type DialTarget, type Runtime, systemRuntime } from '@zk/client'
+import { type Runtime, systemRuntime } from '@zk/client'
 import type { FourLetterWord } from '@zk/testing'
 import { concat } from '@zk/wire'
 
@@ -56,12 +56,6 @@ export function ask(
       },
     )
   })
-}
-
-/** The address of this process, as the server sees it; undefined if `cons` is not on its whitelist. */
-export async function addressSeenBy(server: DialTarget, runtime: Runtime): Promise<string | undefined> {
-  const [asking] = parseCons(await ask(server.port, 'cons', { host: server.host, runtime }))
-  return asking?.peer.replace(/:\d+$/, '')
 }
 
 /** Reads the answer to `srvr`; undefined if the server does not serve. */

@@ -1,6 +1,6 @@
+export { addressSeenBy } from './client-address.ts'
 export { Connection, type FrameHeader, type Reply } from './connection.ts'
 export {
-  addressSeenBy,
   ask,
   type AskOptions,
   type ClientConnection,
