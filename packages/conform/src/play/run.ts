@@ -60,7 +60,7 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   let clientAddress: string | undefined
   let scenario: Scenario | undefined
   const problem = await problemOf(async () => {
-    clientAddress = await stage.clientAddress()
+    clientAddress = await limited(stage, stage.clientAddress())
     await asSuperUser(stage, ({ session, answer }) =>
       Promise.all([parent, root].map((path) => answer(session.create(path)))),
     )
