@@ -19,6 +19,8 @@ const sections = [
     entries: [
       'docs/guide/connection-states.md',
       'docs/guide/errors.md',
+      'packages/cli/README.md',
+      'docs/guide/operators.md',
       'docs/guide/kubernetes.md',
       'docs/guide/nestjs.md',
       'docs/guide/deno.md',
