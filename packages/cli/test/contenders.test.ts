@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isContenderName } from '../src/lock/contenders.ts'
+import { isContenderName } from '../src/locks/contenders.ts'
 
 const UUID = '8aebab58-aa1d-4102-ac66-f420ec8965e4'
 const BARE = UUID.replaceAll('-', '')

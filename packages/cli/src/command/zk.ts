@@ -16,11 +16,11 @@ const COMMANDS: Commands = {
   },
   locks: {
     summary: 'Prints who holds a lock, a semaphore or a leadership, and who waits for whom; or breaks a hold.',
-    load: async () => (await import('../lock/locks.ts')).LOCKS,
+    load: async () => (await import('../locks/locks.ts')).LOCKS,
   },
   leader: {
     summary: 'Prints who leads an election, and follows the changes.',
-    load: async () => (await import('../lock/leader.ts')).LEADER,
+    load: async () => (await import('../locks/leader.ts')).LEADER,
   },
   get: { summary: 'Prints the data of a node.', load: async () => (await import('../nodes/read.ts')).GET },
   stat: {
