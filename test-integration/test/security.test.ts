@@ -261,6 +261,7 @@ describe.skipIf(shared === undefined)('real servers', () => {
     const variables = { ZK_SASL: `bob:${users.bob}`, ZK_TLS_CA: at('ca') }
     await Promise.all([
       zk(['get', '/of-alice', ...tls], 0, '/of-alice'),
+      zk(['words', 'srvr', ...tls], 0, 'Mode: '),
       zk(['get', '/of-alice', '--tls-ca', at('ca')], 77, 'NoAuth'),
       zk([...get, '--sasl-file', at('sasl')], 0, '/of-bob'),
       zk(get, 0, '/of-bob', variables),

@@ -1,6 +1,6 @@
 // The client that the options of a command describe.
-import { type AuthInfo, connect, type ConnectOptions, digestMd5, type ZooKeeper } from '@zk/client'
-import { type ConnectString, parseConnectString } from '@zk/wire'
+import { type AuthInfo, connect, type ConnectOptions, type DialTarget, digestMd5, type ZooKeeper } from '@zk/client'
+import { parseConnectString } from '@zk/wire'
 import { credentialsIn, tlsOf } from './credentials.ts'
 import { type Arguments, durationOf, UsageError } from './options.ts'
 import { type Environment, type Setting, type Settings, settingsOf } from './settings.ts'
@@ -37,10 +37,16 @@ export interface ClientOptions {
   readonly readOnly?: boolean
 }
 
-/** The servers and the chroot of the user. Throws a UsageError. */
-export function serversOf(args: Arguments, environment: Environment): ConnectString {
+/** The servers of the user, as they are reached, and the chroot. Throws a UsageError. */
+export function serversOf(
+  args: Arguments,
+  environment: Environment,
+): { readonly servers: readonly DialTarget[]; readonly chroot: string } {
   try {
-    return parseConnectString(connectStringIn(settingsOf(args, environment)))
+    const settings = settingsOf(args, environment)
+    const { servers, chroot } = parseConnectString(connectStringIn(settings))
+    const tls = tlsOf(settings)?.()
+    return { servers: servers.map((server) => ({ ...server, tls })), chroot }
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(error.message) : error
   }

@@ -1,6 +1,6 @@
 // Four-letter words: one word to a server on a connection of its own, and its answer.
-import { systemRuntime } from '@zk/client'
-import { concat, type ServerAddress } from '@zk/wire'
+import { type DialTarget, systemRuntime } from '@zk/client'
+import { concat } from '@zk/wire'
 
 export type Answer =
   | { readonly name: 'text'; readonly text: string }
@@ -20,7 +20,7 @@ const REFUSED = /^\w{4} is not executed because it is not in the whitelist/
 const BEGINNING = 64
 
 /** Never rejects. */
-export function ask(server: ServerAddress, word: string, options: AskOptions): Promise<Answer> {
+export function ask(server: DialTarget, word: string, options: AskOptions): Promise<Answer> {
   const { timeout, isBeginningEnough = false } = options
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = []

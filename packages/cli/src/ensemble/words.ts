@@ -1,5 +1,6 @@
 // `zk words`: the four-letter words, to each server.
-import { formatServer, type ServerAddress } from '@zk/wire'
+import type { DialTarget } from '@zk/client'
+import { formatServer } from '@zk/wire'
 import type { Command } from '../command/command.ts'
 import { serversOf, timeoutOf } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
@@ -48,7 +49,7 @@ async function words(args: Arguments): Promise<number> {
 
 /** A server gets one word after another: each needs a connection, and servers limit the connections of a host. */
 async function askAll(
-  servers: readonly ServerAddress[],
+  servers: readonly DialTarget[],
   words: readonly string[],
   timeout: number,
   isBeginningEnough: boolean,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
 import { Guardian } from './guardian.ts'
-import { type Family, membersOf, signalFamily } from './process-table.ts'
+import { type Family, markOf, membersOf, signalFamily } from './process-table.ts'
 
 /** Between two looks for what is left of the command, in ms. */
 const REPEAT = 20
@@ -21,8 +21,8 @@ const LAUNCHER = 'read -r go <&3 || exit 75; exec 3<&-; exec "$@"'
 export interface Program {
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
-  /** `NAME=value` of the environment, which no other process of this machine has. */
-  readonly mark: string
+  /** The node that is held. No other process of this machine has it in its environment. */
+  readonly node: string
   /** Whether it stays in the group of zk, in the foreground of a terminal. */
   readonly inForeground: boolean
 }
@@ -52,7 +52,7 @@ export class GuardedCommand {
       // The new session has a group of its own, which cannot read from a terminal.
       detached: !program.inForeground,
       stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-      env: { ...process.env, ...program.environment },
+      env: { ...process.env, ...program.environment, ...markOf(program.node, process.env) },
     })
     const ended = new Promise<number>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : exitCodeOf(signal)))
@@ -61,7 +61,7 @@ export class GuardedCommand {
       child.once('error', reject)
       child.once('spawn', resolve)
     })
-    const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, mark: program.mark }
+    const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, node: program.node }
     const launch = child.stdio[3] as Writable
     launch.on('error', () => {})
     try {

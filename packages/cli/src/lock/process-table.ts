@@ -3,23 +3,31 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
+/** A variable with the nodes that are held for a process, a line each: a command may run `zk lock` itself. */
+const NODES = 'ZK_LOCK_NODES'
+
+/** The variable for the processes of a command that holds this node. */
+export function markOf(node: string, { [NODES]: outer }: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return { [NODES]: outer === undefined ? node : `${outer}\n${node}` }
+}
+
 interface Process {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** Whether its environment has the mark that was looked for. Only on Linux, and only for processes of this user. */
+  /** Whether its environment names the node that was looked for. Only on Linux, and only for processes of this user. */
   readonly isMarked: boolean
 }
 
 /** All processes that run, or are stopped. Those that have ended and wait for their parents (zombies) are left out. */
-async function processes(mark: string): Promise<Process[]> {
+async function processes(node: string): Promise<Process[]> {
   if (process.platform !== 'linux') return fromPs()
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   // One after the other: each read needs a descriptor, of which there may be few.
-  return pids.map((pid) => readProcess(pid, mark)).filter((each) => each !== undefined)
+  return pids.map((pid) => readProcess(pid, node)).filter((each) => each !== undefined)
 }
 
-function readProcess(pid: string, mark: string): Process | undefined {
+function readProcess(pid: string, node: string): Process | undefined {
   const stat = contentOf(`/proc/${pid}/stat`, ENDED)
   if (stat === undefined) return undefined
   // The name of the program is in parentheses, and may have parentheses and spaces itself.
@@ -29,7 +37,11 @@ function readProcess(pid: string, mark: string): Process | undefined {
   const threads = Number(fields[17])
   if ((state === 'Z' || state === 'X') && threads <= 1) return undefined
   const environment = contentOf(`/proc/${pid}/environ`, NOT_OURS) ?? ''
-  const isMarked = environment.split('\0').includes(mark)
+  const marks = environment.split('\0').find((each) => each.startsWith(`${NODES}=`)) ?? ''
+  const isMarked = marks
+    .slice(NODES.length + 1)
+    .split('\n')
+    .includes(node)
   return { pid: Number(pid), parent: Number(parent), group: Number(group), isMarked }
 }
 
@@ -61,13 +73,13 @@ export interface Family {
   readonly first: number
   /** Whether `first` leads a process group of its own. */
   readonly ownsGroup: boolean
-  /** `NAME=value` in the environment of each of them. */
-  readonly mark: string
+  /** The node that is held: in the environment of each of them. */
+  readonly node: string
 }
 
 /** The members that run: the group, descendants, and marked processes, also if they have left the group or lost their parents. */
-export async function membersOf({ first, ownsGroup, mark }: Family, except: readonly number[]): Promise<Process[]> {
-  const all = await processes(mark)
+export async function membersOf({ first, ownsGroup, node }: Family, except: readonly number[]): Promise<Process[]> {
+  const all = await processes(node)
   const isMember = ({ pid, group, isMarked }: Process): boolean =>
     pid === first || isMarked || (ownsGroup && group === first)
   const members = new Set(all.filter(isMember))

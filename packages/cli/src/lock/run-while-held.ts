@@ -78,7 +78,7 @@ export async function runWhileHeld(
     {
       words: program,
       inForeground: isForeground,
-      mark: `ZK_LOCK_NODE=${held.path}`,
+      node: held.path,
       environment: {
         ZK_LOCK_TOKEN: String(held.fencingToken),
         ZK_LOCK_PATH: path,

@@ -1,5 +1,6 @@
 // Where the clients of sessions are, by the four-letter word cons, which each server answers for its own connections.
-import { formatServer, type ServerAddress } from '@zk/wire'
+import type { DialTarget } from '@zk/client'
+import { formatServer } from '@zk/wire'
 import { say } from '../command/output.ts'
 import { ask, clientsIn } from '../ensemble/four-letter-word.ts'
 
@@ -7,7 +8,7 @@ import { ask, clientsIn } from '../ensemble/four-letter-word.ts'
 const REPEAT = 2_000
 
 export class Addresses {
-  readonly #servers: readonly ServerAddress[]
+  readonly #servers: readonly DialTarget[]
   readonly #timeout: number
   #known: ReadonlyMap<bigint, string> = new Map()
   #askedAt = -Infinity
@@ -15,7 +16,7 @@ export class Addresses {
   readonly #said = new Set<string>()
 
   /** `timeout` is for the answer of a server, in ms. */
-  constructor(servers: readonly ServerAddress[], timeout: number) {
+  constructor(servers: readonly DialTarget[], timeout: number) {
     this.#servers = servers
     this.#timeout = timeout
   }
