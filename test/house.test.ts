@@ -16,6 +16,7 @@ const borrowed = [
   { by: 'test-packages/test/', from: 'test-integration/test/support/runtimes.ts' },
   { by: 'site/', from: 'scripts/release/' },
   { by: 'examples/test/', from: 'test/screenshot.ts' },
+  { by: 'test-packages/test/', from: 'test/screenshot.ts' },
 ]
 
 /** fast-check draws random programs. An instrumentation of OpenTelemetry extends its class, and uses the API of the program. */

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vites
 
 const page = await readFile(new URL('../../docs/guide/operators.md', import.meta.url), 'utf8')
 const main = join(inject('consumer'), 'node_modules/@zk/cli/dist/main.js')
+/** Processes start slowly on a busy machine. */
+const WAIT = { timeout: 30_000 }
 
 let server: TestServer
 /** Instead of /usr/bin and /usr/local/bin. */
@@ -68,11 +70,11 @@ test.each([
   ['Kubernetes', () => commandOf(/ command: \[('zk', 'elect'.*)\]$/m)],
 ])('%s runs the program on one of two hosts, and stops it', async (_, line) => {
   const one = start(line())
-  await expect.poll(one.output).toContain('scheduler runs')
+  await expect.poll(one.output, WAIT).toContain('scheduler runs')
   const other = start(line())
   one.child.kill('SIGTERM')
   expect((await one.ended).code).toBe(Number(found(/^SuccessExitStatus=(.*)$/m)))
-  await expect.poll(other.output).toContain('scheduler runs')
+  await expect.poll(other.output, WAIT).toContain('scheduler runs')
   other.child.kill('SIGTERM')
   await other.ended
 })
@@ -86,8 +88,6 @@ test('every other command of the page exists, with its options', async () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| ') || line.startsWith('  - run: zk '))
   const lines = rows.flatMap((row) => Array.from(row.matchAll(/(?:`|run: )(zk [^`&]*)/g), ([, line]) => line!))
   expect(lines.length).toBeGreaterThan(8)
-  for (const line of lines) {
-    const { code, output } = await start(`${line.replace(/[<>].*/, '')} --help`).ended
-    expect(code, `${line}: ${output}`).toBe(0)
-  }
+  const ends = await Promise.all(lines.map((line) => start(`${line.replace(/[<>].*/, '')} --help`).ended))
+  ends.forEach(({ code, output }, index) => expect(code, `${lines[index]}: ${output}`).toBe(0))
 })

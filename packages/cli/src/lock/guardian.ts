@@ -89,11 +89,9 @@ export async function guard(): Promise<number> {
   let reserve = 0
   let leaseEnd = Infinity
   let isDone = false
-  let hasKilled = false
   const kill = async (): Promise<void> => {
-    await killAll(family)
-    if (!hasKilled) say(`zk does not run: killed the command, ${byTheLease(leaseEnd - Date.now())}`)
-    hasKilled = true
+    const endedAt = await killAll(family)
+    if (endedAt !== undefined) say(`the guardian has killed the command, ${byTheLease(leaseEnd - endedAt)}`)
   }
   let timer: ReturnType<typeof setTimeout> | undefined
   const looks = setInterval(() => {
@@ -103,7 +101,7 @@ export async function guard(): Promise<number> {
     const order = JSON.parse(line) as Order
     if ('family' in order) {
       ;({ family, reserve } = order)
-      print('ready\n')
+      sayReady()
     }
     if ('leaseEnd' in order) {
       leaseEnd = order.leaseEnd
@@ -119,11 +117,25 @@ export async function guard(): Promise<number> {
   return 0
 }
 
-async function killAll(family: Family | undefined): Promise<void> {
-  if (family === undefined) return
+function sayReady(): void {
+  try {
+    print('ready\n')
+  } catch {
+    // zk was killed meanwhile: then there is somebody to kill.
+  }
+}
+
+/** Resolves with the time at which nothing was left; undefined if there was nothing to kill. In ms, by the wall clock. */
+async function killAll(family: Family | undefined): Promise<number | undefined> {
+  let hasKilled = false
+  let endedAt = 0
   // A process that is born while another one ends may not be seen: the first look that finds nothing proves little.
-  for (let empty = 0; empty < 2;) {
-    empty = (await signalFamily(family, 'SIGKILL')).length === 0 ? empty + 1 : 0
+  for (let empty = 0; family !== undefined && empty < 2;) {
+    const members = await signalFamily(family, 'SIGKILL')
+    empty = members.length === 0 ? empty + 1 : 0
+    if (empty === 1) endedAt = Date.now()
+    hasKilled ||= members.length > 0
     await new Promise((resolve) => setTimeout(resolve, REPEAT))
   }
+  return hasKilled ? endedAt : undefined
 }
