@@ -8,6 +8,8 @@ import { ask, clientsIn } from '../ensemble/four-letter-word.ts'
 const REPEAT = 2_000
 
 export class Addresses {
+  /** Gets what is to be said. */
+  tell: (text: string) => void = say
   readonly #servers: readonly DialTarget[]
   readonly #timeout: number
   #known: ReadonlyMap<bigint, string> = new Map()
@@ -44,7 +46,7 @@ export class Addresses {
   #sayOnce(text: string): void {
     if (this.#said.has(text)) return
     this.#said.add(text)
-    say(text)
+    this.tell(text)
   }
 }
 

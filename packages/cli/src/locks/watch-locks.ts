@@ -26,8 +26,10 @@ export async function watchLocks(
   roots: readonly string[],
   { isRecursive, isJson, addresses, signal }: WatchLocksOptions,
 ): Promise<number> {
-  const locks = new WatchedLocks(zk, roots, isRecursive, signal)
   const view = !isJson && LiveTable.isPossible ? new LiveView(addresses) : new LineView(isJson, addresses)
+  const { tell } = view
+  if (addresses !== undefined) addresses.tell = tell
+  const locks = new WatchedLocks(zk, roots, { isRecursive, signal, tell })
   const show = async (changed: readonly string[]): Promise<void> => {
     const contenders = changed.flatMap((path) => locks.at(path))
     await addresses?.find(contenders.map(({ sessionId }) => sessionId))
@@ -53,15 +55,21 @@ class WatchedLocks {
   readonly #roots: readonly string[]
   readonly #isRecursive: boolean
   readonly #signal: AbortSignal
+  readonly #tell: View['tell']
   readonly #contenders = new Map<string, readonly Contender[]>()
   /** What may not be read. */
   readonly #unreadable = new Set<string>()
 
-  constructor(zk: ZooKeeper, roots: readonly string[], isRecursive: boolean, signal: AbortSignal) {
+  constructor(
+    zk: ZooKeeper,
+    roots: readonly string[],
+    { isRecursive, signal, tell }: Pick<WatchLocksOptions, 'isRecursive' | 'signal'> & Pick<View, 'tell'>,
+  ) {
     this.#zk = zk
     this.#roots = roots
     this.#isRecursive = isRecursive
     this.#signal = signal
+    this.#tell = tell
   }
 
   get paths(): readonly string[] {
@@ -140,7 +148,7 @@ class WatchedLocks {
   readonly #sayOnce = (error: KeeperError): void => {
     if (this.#unreadable.has(error.path!)) return
     this.#unreadable.add(error.path!)
-    say(error.message)
+    this.#tell(error.message)
   }
 
   /** Repeats what fails because no server answers, or because the session has ended: the next one is opened. */
@@ -162,11 +170,20 @@ function areSame(one: readonly Contender[], other: readonly Contender[]): boolea
   return one.length === other.length && one.every((each, index) => key(each) === key(other[index]!))
 }
 
+interface View {
+  show(locks: WatchedLocks, changed: readonly string[]): void
+  tellConnection(isConnected: boolean): void
+  /** What standard error gets, if it does not disturb a table. */
+  readonly tell: (text: string) => void
+  dispose(): void
+}
+
 /** A table that is drawn again. */
-class LiveView {
+class LiveView implements View {
   readonly #table = new LiveTable()
   readonly #addresses: Addresses | undefined
   #body = ''
+  #notices = ''
   #status = ''
 
   constructor(addresses: Addresses | undefined) {
@@ -190,17 +207,22 @@ class LiveView {
     this.#draw()
   }
 
+  readonly tell = (text: string): void => {
+    this.#notices += `${text}\n`
+    this.#draw()
+  }
+
   dispose(): void {
     this.#table.dispose()
   }
 
   #draw(): void {
-    this.#table.draw(`${this.#body}${this.#status}\n`)
+    this.#table.draw(`${this.#body}${this.#notices}${this.#status}\n`)
   }
 }
 
 /** A line, or a document, for each lock that has changed. */
-class LineView {
+class LineView implements View {
   readonly #isJson: boolean
   readonly #addresses: Addresses | undefined
 
@@ -224,6 +246,8 @@ class LineView {
   tellConnection(isConnected: boolean): void {
     say(isConnected ? 'connected again' : 'the connection is lost: waiting for a server')
   }
+
+  readonly tell = say
 
   dispose(): void {}
 }
