@@ -186,7 +186,7 @@ describeEnsemble('zk', (ensemble) => {
       return zk.create(`/l/${name}`, `\u001b[31m${index}`, { mode: 'EPHEMERAL_SEQUENTIAL' })
     })
     await Promise.all(contenders)
-    await untilDataOf(run, 'a full table', (data) => data.includes('… 7 more lines'))
+    await untilDataOf(run, 'a full table', (data) => data.includes('… 8 more lines'))
     const last = run.data().split('\u001b[J').at(-1)!
     expect(last.split('\r\n').length).toBeLessThanOrEqual(10)
     expect(last).toContain(String.raw`holds  \u001b[31m0`)

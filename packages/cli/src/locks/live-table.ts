@@ -33,7 +33,7 @@ export class LiveTable {
     const all = text.replace(/\n$/, '').split('\n')
     // A pseudo-terminal may not know its size.
     const rows = process.stdout.getWindowSize()[1] || USUAL_ROWS
-    const lines = fitting(all, Math.max(2, rows - 1))
+    const lines = fitting(all, Math.max(3, rows - 1))
     const up = this.#lines === 0 ? '' : `\u001b[${this.#lines}A`
     print(`${WRAP_OFF}${up}\r\u001b[J${lines.map((line) => `${line}\n`).join('')}${WRAP_ON}`)
     this.#lines = lines.length
@@ -44,7 +44,8 @@ export class LiveTable {
   }
 }
 
+/** The last line is the status, and always fits. */
 function fitting(lines: readonly string[], most: number): readonly string[] {
   if (lines.length <= most) return lines
-  return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`]
+  return [...lines.slice(0, most - 2), `… ${lines.length - most + 1} more lines`, lines.at(-1)!]
 }
