@@ -52,14 +52,36 @@ async function bundlePackage(folder) {
 async function bundleCommand(folder, exports, dependencies) {
   const build = await rolldown({
     input: join(folder, exports['./main']['@zk/source']),
-    external: [/^node:/, ...dependencies],
+    // The code that rolldown adds itself imports it.
+    external: ['node:module', ...dependencies],
+    plugins: [lazyBuiltins],
     platform: 'node',
     resolve: { conditionNames: ['@zk/source', 'import', 'node'] },
     transform: { target: 'es2022' },
+    treeshake: { propertyReadSideEffects: false },
   })
   const { output } = await build.generate({ codeSplitting: false, minify: true, comments: false })
   await build.close()
   writeAll(folder, new Map(output.map(({ fileName, code }) => [fileName, code])))
+}
+
+/**
+ * Node loads what a file imports before it runs the file: its TLS and HTTP alone take longer than the help of a command. With this
+ * a module of Node is loaded when the first module that imports it is evaluated.
+ */
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  resolveId: (id) => (id.startsWith('node:') && id !== 'node:module' ? `\0${id}` : null),
+  load(id) {
+    if (!id.startsWith('\0node:')) return null
+    const name = id.slice(1)
+    const exported = Object.keys(process.getBuiltinModule(name)).filter((each) => /^[a-z_$][\w$]*$/i.test(each))
+    const code = [
+      `const builtin = process.getBuiltinModule('${name}')`,
+      ...exported.filter((each) => each !== 'default').map((each) => `export const ${each} = builtin.${each}`),
+    ].join('\n')
+    return { code, moduleSideEffects: false }
+  },
 }
 
 function writeAll(folder, made) {
