@@ -1,5 +1,5 @@
 // The file of profiles: named sets of connection options. It has the names of files with passwords, and no password.
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { CONNECTION_OPTIONS } from './connection-options.ts'
@@ -54,11 +54,18 @@ export function profileOf({ profiles }: Profiles, name: string): Profile {
 export function writeProfiles(profiles: Profiles, environment: Environment): void {
   const file = profilesFile(environment)
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     replaceFile(targetOf(file), `${JSON.stringify(profiles, undefined, 2)}\n`)
   } catch (error) {
     throw new UsageError(`the profiles cannot be written: ${(error as Error).message}`)
   }
+}
+
+/** With those above it that are missing. Below /proc, `recursive` of Node never ends. */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  mkdirSync(folder, { mode: 0o700 })
 }
 
 /** A reader finds the old file or the new one, whole. */

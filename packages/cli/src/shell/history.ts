@@ -1,7 +1,7 @@
 // The lines that were typed into the shell, in a file.
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { folderOf } from '../command/profiles.ts'
+import { folderOf, makeFolder } from '../command/profiles.ts'
 
 const MOST = 1_000
 
@@ -28,7 +28,7 @@ export class History {
     this.#lines.unshift(line)
     this.#lines.length = Math.min(this.#lines.length, MOST)
     return this.#write(() => {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(this.#file))
       appendFileSync(this.#file, `${line}\n`, { mode: 0o600 })
     })
   }
