@@ -1,16 +1,18 @@
 // `conform list` and `conform explain`.
 import { clientChapter } from '../client/judge-client.ts'
+import { situations } from '../client/situations.ts'
 import { chapters as ofServers, type Clause, idOf } from '../clauses/index.ts'
 import { UsageError } from './usage.ts'
 
 const chapters = [...ofServers, clientChapter]
 
-/** All clauses, or those of a chapter, one a line. */
+/** All clauses, or those of a chapter, one a line; or the situations of clients. */
 export function list(name?: string): string {
+  if (name === 'situations') return situations.map(({ name, text }) => `  ${name.padEnd(24)}${text}\n`).join('')
   const chosen = name === undefined ? chapters : chapters.filter((chapter) => chapter.name === name)
   if (chosen.length === 0) {
     throw new UsageError(
-      `there is no chapter '${name}': it is one of ${chapters.map((chapter) => chapter.name).join(', ')}`,
+      `there is no chapter '${name}': it is one of ${chapters.map((chapter) => chapter.name).join(', ')}, or situations`,
     )
   }
   return chosen

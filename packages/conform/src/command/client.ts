@@ -61,7 +61,7 @@ export async function judgeProgram(command: readonly string[], options: Options,
   const judgement = judgeClient(played)
   const report = reportOf(judgement, command.join(' '), terminal.now())
   const again = isAdapter ? 'conform client --adapter' : 'conform client'
-  await writeReports(report, baseline, options, terminal, `${again} --situations NAME -- ${command.join(' ')}`)
+  await writeReports(report, baseline, options, terminal, `${again} --situations 'NAME' -- ${command.join(' ')}`)
   const unseen = judgement.clauses.filter(({ verdict }) => verdict.outcome === 'unchecked')
   if (unseen.length > 0) terminal.error(`not seen, so not judged: ${unseen.map(({ id }) => id).join(', ')}`)
   return stopped ? EXIT.stopped : exitCodeOf(report, baseline, terminal)
@@ -144,7 +144,7 @@ async function playAt(
     hasConnected = await play.ready(isAdapter, CONNECT_WITHIN)
     if (!hasConnected)
       problem = isAdapter
-        ? 'the adapter did not do what it was asked within 15 s'
+        ? `the adapter did not do within 15 s what it was asked${adapter?.open === undefined ? '' : `: ${adapter.open} is not answered`}`
         : 'the program did not connect within 15 s'
     else {
       deadline = ensemble.now + longest

@@ -67,12 +67,18 @@ export class Program {
   }
 }
 
+interface Waiting {
+  readonly ask: Ask
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
 /** A program that does what it is asked, in lines of JSON. */
 export class Adapter {
   /** What is wrong with it. */
   failure: Error | undefined
   readonly #program: Program
-  readonly #waiting = new Map<number, { readonly resolve: () => void; readonly reject: (error: Error) => void }>()
+  readonly #waiting = new Map<number, Waiting>()
   #asked = 0
 
   constructor(program: Program) {
@@ -85,9 +91,15 @@ export class Adapter {
     new Promise<void>((resolve, reject) => {
       if (this.failure !== undefined) return reject(this.failure)
       const id = ++this.#asked
-      this.#waiting.set(id, { resolve, reject })
+      this.#waiting.set(id, { ask, resolve, reject })
       this.#program.send(JSON.stringify({ id, ...ask }))
     })
+
+  /** What it was asked first, and has not answered. */
+  get open(): string | undefined {
+    const [first] = this.#waiting
+    return first && JSON.stringify({ id: first[0], ...first[1].ask })
+  }
 
   #read(line: string): void {
     if (line.trim() === '') return
@@ -100,10 +112,16 @@ export class Adapter {
     const { id, error } = (answer ?? {}) as { readonly id?: unknown; readonly error?: unknown }
     if (typeof id !== 'number') return
     const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return this.#fail(new Error(`the adapter answered ${id}, which was not asked`))
+    if (waiting === undefined) {
+      const why = id >= 1 && id <= this.#asked ? 'twice' : 'and was not asked'
+      return this.#fail(new Error(`the adapter answered ${id} ${why}`))
+    }
     this.#waiting.delete(id)
     if (error === undefined || error === null) waiting.resolve()
-    else waiting.reject(new Error(typeof error === 'string' ? error : JSON.stringify(error)))
+    else {
+      const text = typeof error === 'string' ? error : JSON.stringify(error)
+      waiting.reject(new Error(`the adapter answered ${JSON.stringify({ id, ...waiting.ask })} with the error ${text}`))
+    }
   }
 
   #fail(error: Error): void {

@@ -7,7 +7,7 @@ Usage:
   conform run ID… HOST:PORT [options]                play only these clauses, such as watches/12
   conform HOST:PORT --fuzz N [options]               play N random programs instead, and compare every frame
   conform client [options] -- COMMAND {connect}      judge the client in a program; {connect} is replaced by addresses
-  conform list [CHAPTER]                             list the clauses
+  conform list [CHAPTER | situations]                list the clauses, or what happens to a client
   conform explain ID                                 print a clause with its source
   conform compare FILE… --html FILE                  make one page from several results of --json
 
@@ -34,7 +34,7 @@ Random programs:
 
 A client (its servers, and what happens to it, are made by conform; the program is started once for each situation):
   --adapter            the program does what lines of JSON ask it: more situations, and what it does is known
-  --situations LIST    only these, with commas (default: all)
+  --situations LIST    only these, with commas (default: all; see conform list situations)
   --for SECONDS        the longest time of a situation (default: 60)
 
 Reports, besides the text on standard output:

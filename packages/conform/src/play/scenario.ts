@@ -17,7 +17,7 @@ export interface OpenOptions extends ConnectOptions {
 /** What a scenario is made from. */
 interface ScenarioOptions extends Pick<Scenario, 'stage' | 'root' | 'transcript'> {
   /** Undefined if the servers do not say. */
-  readonly clientAddress: string | undefined
+  clientAddress: string | undefined
 }
 
 /** What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive. */
