@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -71,6 +71,10 @@ async function unpack({ name, tarball, foreign }: Packed, folder: string): Promi
   await mkdir(target, { recursive: true })
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target])
   for (const other of foreign) await link(folder, other, {}, join(root, 'packages', name))
+  const { bin = {} } = JSON.parse(await readFile(join(target, 'package.json'), 'utf8')) as {
+    bin?: Readonly<Record<string, string>>
+  }
+  await linkCommands(folder, target, bin)
 }
 
 /** Links a package as if it were installed. At its real path it finds its own dependencies. */
@@ -86,8 +90,13 @@ async function link(
   )
   await mkdir(dirname(target), { recursive: true })
   await symlink(source, target)
+  await linkCommands(folder, source, commands)
+}
+
+async function linkCommands(folder: string, source: string, commands: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true })
   for (const [command, file] of Object.entries(commands)) {
+    await chmod(join(source, file), 0o755)
     await symlink(join(source, file), join(folder, 'node_modules/.bin', command))
   }
 }

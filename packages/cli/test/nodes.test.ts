@@ -8,7 +8,10 @@ import { partIn } from '../src/nodes/multi.ts'
 
 test.each([
   [['world:anyone:r'], ['world:anyone:r']],
-  [['world:anyone:r,digest:u:h=:cdrwa'], ['world:anyone:r', 'digest:u:h=:cdrwa']],
+  [
+    ['world:anyone:r,digest:u:bjkZ9W+M82HUZ9xb8/Oy4cmJGfg=:cdrwa'],
+    ['world:anyone:r', 'digest:u:bjkZ9W+M82HUZ9xb8/Oy4cmJGfg=:cdrwa'],
+  ],
   [
     ['x509:CN=app,O=shop:rw', 'auth::awrdc'],
     ['x509:CN=app,O=shop:rw', 'auth::cdrwa'],
@@ -18,7 +21,7 @@ test.each([
   expect(aclTexts(aclOf(words))).toEqual(texts)
 })
 
-test.each(['', 'world', 'world:anyone', 'world:anyone:x', 'world:anyone:', 'digest:u:secret'])(
+test.each(['', 'world', 'world:anyone', 'world:anyone:x', 'world:anyone:', 'digest:u:secret', 'digest:u:secret:r'])(
   'aclOf refuses %j, and does not repeat it',
   (word) => {
     let message = ''

@@ -21,6 +21,7 @@ test.each([
 test.each([
   [['--permit', '3'], 'there is no option --permit: did you mean --permits?'],
   [['--xyz'], 'there is no option --xyz'],
+  [['-5'], 'there is no option -5 (words that begin with - go after --)'],
   [['--wait'], "Option '-w, --wait <value>' argument missing"],
 ])('readArguments refuses %j', (args, message) => {
   const wrong = expect(() => readArguments(args, OPTIONS))
@@ -29,7 +30,7 @@ test.each([
 })
 
 test.each([
-  ['soon', "--wait must be a time such as 30s, 500ms, 5m or 2h, not 'soon'"],
+  ['soon', "--wait must be a time such as 30s, 500ms, 5m, 2h or 1d, not 'soon'"],
   ['-1', '--wait'],
 ])('duration refuses %s', (text, message) => {
   expect(() => readArguments([`--wait=${text}`], OPTIONS).duration('wait')).toThrow(message)

@@ -9,6 +9,8 @@ export interface Command {
   readonly notes: string
   /** Whether it connects to no server: of the options that all commands have it has only --help. */
   readonly isLocal?: true
+  /** Whether what follows `--` is a program. Otherwise it is words, also such that begin with `-`. */
+  readonly runsProgram?: true
   /** Whether all that follows its name are its words, also options: another program reads them. */
   readonly takesAllWords?: true
   /** `program` is what follows `--`. Resolves with the exit code. */

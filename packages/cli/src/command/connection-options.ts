@@ -59,7 +59,7 @@ export const COMMON_OPTIONS: readonly Option[] = [
 ]
 
 /** In the help of every command, after its own notes. */
-export const CONNECTION_NOTES = `The options of the connection are also variables: --tls-ca is ZK_TLS_CA. ZK_AUTH, ZK_SASL and ZK_TLS_PASSPHRASE have
+export const CONNECTION_NOTES = `A TIME is 500ms, 30s, 5m, 2h, 1d or a number of seconds. The options of the connection are also variables: --tls-ca is ZK_TLS_CA. ZK_AUTH, ZK_SASL and ZK_TLS_PASSPHRASE have
 the content of a file itself. An option wins over --profile, that over a variable, and a variable over the profile that ZK_PROFILE or
 'zk profile use' names. Without --profile, servers from -c or ZK_CONNECT are asked without a profile: its credentials are not for them.
 `

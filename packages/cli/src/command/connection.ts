@@ -96,7 +96,10 @@ function connectStringIn(settings: Settings): string {
 
 function timeIn(settings: Settings, name: string): number | undefined {
   const setting = settings.get(name)
-  return setting && durationOf(setting.source, setting.values[0]!)
+  if (setting === undefined) return undefined
+  const time = durationOf(setting.source, setting.values[0]!)
+  if (time < 1) throw new UsageError(`${setting.source} must be at least 1ms`)
+  return time
 }
 
 function digests(setting: Setting): AuthInfo[] {

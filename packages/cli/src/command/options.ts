@@ -105,11 +105,12 @@ export function readArguments(args: readonly string[], options: readonly Option[
     const { values, positionals } = parseArgs({ args: [...args], options: known, allowPositionals: true })
     return new Arguments(positionals, values)
   } catch (error) {
-    const [message = ''] = (error as Error).message.split('. ')
-    const [, unknown] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
+    const [message = ''] = (error as Error).message.split(/\. |\n/)
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
     if (unknown === undefined) throw new UsageError(message)
     const names = Object.keys(known).map((name) => `--${name}`)
-    throw new UnknownNameError(`there is no option --${unknown}`, `--${unknown}`, names)
+    const hint = unknown.startsWith('--') ? '' : ' (words that begin with - go after --)'
+    throw new UnknownNameError(`there is no option ${unknown}${hint}`, unknown, names)
   }
 }
 
@@ -119,7 +120,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 export function durationOf(source: string, text: string): number {
   const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
   if (number === undefined) {
-    throw new UsageError(`${source} must be a time such as 30s, 500ms, 5m or 2h, not '${text}'`)
+    throw new UsageError(`${source} must be a time such as 30s, 500ms, 5m, 2h or 1d, not '${text}'`)
   }
   return Math.round(Number(number) * UNITS[unit as keyof typeof UNITS])
 }

@@ -118,6 +118,9 @@ const COMMANDS: Commands = {
   },
 }
 
+/** That of package.json: the build puts it here. */
+declare const ZK_VERSION: string
+
 /** Resolves with the exit code. */
 export async function zk(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
@@ -148,11 +151,15 @@ async function run(
     print(overview())
     return EXIT.done
   }
+  if (name === '--version') {
+    print(`${ZK_VERSION}\n`)
+    return EXIT.done
+  }
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
   const command = await entry.load()
   if (command.takesAllWords) return await command.run(new Arguments(rest, {}), [])
-  const end = rest.indexOf('--')
+  const end = command.runsProgram ? rest.indexOf('--') : -1
   const given = readArguments(end < 0 ? rest : rest.slice(0, end), optionsOf(command))
   if (given.has('help')) {
     print(helpOf(name, entry.summary, command))
@@ -183,7 +190,7 @@ function overview(): string {
     `${SUMMARY}\n`,
     'Usage: zk COMMAND [options]\n',
     ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
-    '\nzk COMMAND --help says more.\n',
+    '\nzk COMMAND --help says more. zk --version is the version.\n',
   ].join('\n')
 }
 

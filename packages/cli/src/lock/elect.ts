@@ -16,6 +16,7 @@ const LAST_PAUSE = 30_000
 const CANNOT_RUN: readonly number[] = [126, 127]
 
 export const ELECT: Command = {
+  runsProgram: true,
   usage: 'PATH [options] -- COMMAND [ARG…]',
   options: RUN_OPTIONS,
   notes: `The command starts when this host is elected. If it ends by itself, it is started again after a pause of 1s, which doubles up to

@@ -20,6 +20,7 @@ import { type End, readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-wh
 import { codeOfSignal, Signals } from './signals.ts'
 
 export const LOCK: Command = {
+  runsProgram: true,
   usage: 'PATH [options] -- COMMAND [ARG…]',
   options: [
     { name: 'read', help: 'share the lock with other readers' },
@@ -38,7 +39,7 @@ export const LOCK: Command = {
     {
       name: 'slot',
       value: 'TEXT',
-      help: 'at most one run that ends with 0 in the period of this name, such as the date',
+      help: 'at most one run that ends with 0 in the period of this name; the names come in order, as dates do',
     },
     {
       name: 'once-per',
@@ -112,6 +113,7 @@ type Period = { readonly slot: string } | { readonly every: number }
 function periodOf(args: Arguments): Period | undefined {
   const slot = args.text('slot')
   const every = args.duration('once-per')
+  if (every === 0) throw new UsageError('--once-per must be longer than 0')
   if (slot === undefined && every === undefined) return undefined
   if (slot !== undefined && (slot === '' || slot.length > 255)) throw new UsageError('--slot needs 1 to 255 characters')
   const others = ['read', 'write'].filter((name) => args.has(name))

@@ -17,6 +17,7 @@ import { contenderDocument, dateOf } from './shown-contenders.ts'
 const PAUSE = 500
 
 export const LEADER: Command = {
+  runsProgram: true,
   usage: 'PATH [options] [-- COMMAND [ARG…]]',
   options: [
     { name: 'follow', short: 'f', help: 'go on: a line at each change; an empty one while nobody leads' },

@@ -6,7 +6,7 @@ import { withClient } from '../command/connection.ts'
 import { Failures } from '../command/failure.ts'
 import { EXIT } from '../command/exit.ts'
 import { UsageError } from '../command/options.ts'
-import { print, printJson } from '../command/output.ts'
+import { print, printJson, say } from '../command/output.ts'
 import { ahead, untilAnswered } from './ahead.ts'
 import { checkConfirmable, confirm, YES } from '../command/confirm.ts'
 import { checkPath } from './path.ts'
@@ -43,6 +43,9 @@ export function aclOf(words: readonly string[]): readonly ACL[] {
     const entries = words.flatMap((word) => word.split(/(?<=:[cdrwa]+),/)).map(aclEntry)
     if (entries.some(({ perms }) => perms === 0))
       throw new TypeError('an entry of an ACL must grant at least one right')
+    // The hash of SHA-1 in base64. A password in its place would lock everybody out.
+    if (entries.some(({ id: { scheme, id } }) => scheme === 'digest' && !/^[^:]+:[A-Za-z0-9+/]{27}=$/.test(id)))
+      throw new TypeError('the id of an ACL of the scheme digest is USER:HASH, and not a password: see zk acl --help')
     return entries
   } catch (error) {
     throw new UsageError((error as Error).message)
@@ -64,7 +67,7 @@ export const ACL_COMMAND: Command = {
   ],
   notes: `Without an ACL it prints that of the node, an entry a line. With one it replaces the whole ACL. An entry is SCHEME:ID:PERMS, with
 perms of c (create), d (delete children), r (read), w (write), a (set the ACL). An id of the scheme digest is USER:HASH, with the hash of the
-password and not the password; auth::cdrwa stands for the credentials that zk uses. Nodes do not inherit an ACL.
+password and not the password (printf %s USER:PASSWORD | openssl sha1 -binary | base64); auth::cdrwa stands for the credentials that zk uses. Nodes do not inherit an ACL.
 
 Examples:
   zk acl /config
@@ -97,6 +100,7 @@ Examples:
       const texts = aclTexts(read.acl)
       if (args.has('json')) printJson({ path, acl: texts, stat: statDocument(read.stat) })
       else print(texts.map((text) => `${printable(text)}\n`).join(''))
+      if (hidesDigest(texts)) say('x stands for a digest that is hidden: the right ADMIN is needed to read it')
       return EXIT.done
     })
   },

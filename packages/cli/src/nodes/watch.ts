@@ -10,6 +10,7 @@ import { jsonLine, print, say } from '../command/output.ts'
 import { pathOf } from './path.ts'
 
 export const WATCH: Command = {
+  runsProgram: true,
   usage: 'PATH [options] [-- COMMAND [ARG…]]',
   options: [
     { name: 'recursive', short: 'r', help: 'also watch all nodes below it' },
