@@ -19,7 +19,8 @@ async function bundlePackage(folder) {
     private: isPrivate,
   } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (isPrivate) return
-  if (exports['.'] === undefined) return bundleCommand(folder, exports, Object.keys(dependencies))
+  if (exports['.'] === undefined)
+    return bundleCommand(folder, { exports, version, dependencies: Object.keys(dependencies) })
   const sources = Object.values(exports).flatMap(({ '@zk/source': source }) => source ?? [])
   const build = await rolldown({
     input: Object.fromEntries(sources.map((source) => [/(\w+)\.ts$/.exec(source)[1], join(folder, source)])),
@@ -49,7 +50,7 @@ async function bundlePackage(folder) {
 }
 
 /** What is imported dynamically is evaluated when it is needed, although it is in the same file. */
-async function bundleCommand(folder, exports, dependencies) {
+async function bundleCommand(folder, { exports, version, dependencies }) {
   const build = await rolldown({
     input: join(folder, exports['./main']['@zk/source']),
     // The code that rolldown adds itself imports it.
@@ -57,7 +58,7 @@ async function bundleCommand(folder, exports, dependencies) {
     plugins: [lazyBuiltins],
     platform: 'node',
     resolve: { conditionNames: ['@zk/source', 'import', 'node'] },
-    transform: { target: 'es2022' },
+    transform: { target: 'es2022', define: { ZK_VERSION: JSON.stringify(version) } },
     treeshake: { propertyReadSideEffects: false },
   })
   const { output } = await build.generate({ codeSplitting: false, minify: true, comments: false })

@@ -40,6 +40,8 @@ const programs = [
 test('npx runs it, and it is one file of at most 400 kB', async () => {
   const { stdout } = await promisify(execFile)('npx', ['--offline', '@zk/cli', '--help'], { cwd: inject('consumer') })
   expect(stdout).toContain('Usage: zk COMMAND')
+  const version = promisify(execFile)(process.execPath, [main, '--version'])
+  expect((await version).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   expect((await stat(main)).size).toBeLessThan(400_000)
 })
 
