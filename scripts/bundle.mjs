@@ -15,12 +15,14 @@ export async function bundlePackages() {
 async function bundlePackage(folder) {
   const {
     exports,
+    version,
     dependencies = {},
     private: isPrivate,
   } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (isPrivate) return
-  if (exports['.'] === undefined)
+  if (exports['.'] === undefined) {
     return bundleCommand(folder, { exports, version, dependencies: Object.keys(dependencies) })
+  }
   const sources = Object.values(exports).flatMap(({ '@zk/source': source }) => source ?? [])
   const build = await rolldown({
     input: Object.fromEntries(sources.map((source) => [/(\w+)\.ts$/.exec(source)[1], join(folder, source)])),
