@@ -33,7 +33,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'SIGSTOP for the command, and its server frozen': {
     at: 'follower',
     strike: ({ holders, node }) => {
-      for (const { node } of holders) for (const pid of processesOf(new Set([node]))) process.kill(pid, 'SIGSTOP')
+      for (const pid of processesOf(new Set(holders.map((holder) => holder.node)))) stop(pid)
       return node.pause()
     },
   },
@@ -134,6 +134,15 @@ async function begin(server: EnsembleNode, chroot: string, witness: ZooKeeper, n
     return holder !== undefined && processesOf(new Set([node])).length >= 2
   })
   return { run, lock, node }
+}
+
+/** Its short-lived children may have ended meanwhile. */
+function stop(pid: number): void {
+  try {
+    process.kill(pid, 'SIGSTOP')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function signal(holders: readonly Holder[], name: NodeJS.Signals): void {

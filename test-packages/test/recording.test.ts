@@ -1,7 +1,8 @@
-// The recording in the README of @zk/cli: what the packed `zk` prints, with other sessions, times and process ids.
-import { spawn } from 'node:child_process'
+// The recordings in READMEs: what the packed commands print, with other sessions, times and ports.
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { TestServer } from '@zk/testing'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { expectScreenshot } from '../../test/screenshot.ts'
@@ -10,7 +11,7 @@ const main = join(inject('consumer'), 'node_modules/@zk/cli/dist/main.js')
 /** Processes start slowly on a busy machine. */
 const WAIT = { timeout: 30_000 }
 
-test('README.md shows a lock, who holds it, and how it is lost', async () => {
+test('README.md of @zk/cli shows a lock, who holds it, and how it is lost', async () => {
   await using server = await TestServer.start()
   const start = (words: string[]) => {
     const child = spawn(process.execPath, [main, ...words], {
@@ -57,6 +58,24 @@ test('README.md shows a lock, who holds it, and how it is lost', async () => {
       .map((line) => asRecorded(line ?? ''))
       .join('\n'),
     columns: 142,
+  })
+})
+
+test('README.md of @zk/conform shows what a server of 3.5 lacks', async () => {
+  await using server = await TestServer.start({ release: '3.5.10' })
+  const words = ['run', 'create/1', 'create/2', 'ttl/1', 'persistent-watches/1', server.connectString, '--as', '3.9.6']
+  const conform = join(inject('consumer'), 'node_modules/@zk/conform/dist/main.js')
+  const { stdout } = await promisify(execFile)(process.execPath, [conform, ...words], {
+    env: { ...process.env, NO_COLOR: '1' },
+  }).catch((error: { stdout: string }) => error)
+  expectScreenshot('docs/conform.svg', {
+    title:
+      'conform says that a server of 3.5 does not know createTTL and addWatch, with what was expected and what it did.',
+    text: [`$ npx @zk/conform ${words.join(' ')}`, stdout]
+      .join('\n')
+      .replaceAll(server.connectString, '127.0.0.1:2181')
+      .trimEnd(),
+    columns: 104,
   })
 })
 

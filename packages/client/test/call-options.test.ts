@@ -41,7 +41,7 @@ const calls: [name: string, call: Call, known: string][] = [
     (zk, options) => deleteRecursive(zk, '/a', options),
     `concurrency, contentsOnly, onProgress, ${every}`,
   ],
-  ['walk', async (zk, options) => await walk(zk, '/a', options).next(), `concurrency, ${every}`],
+  ['walk', async (zk, options) => await walk(zk, '/a', options).next(), `concurrency, depth, onUnreadable, ${every}`],
 ]
 
 /** What is said of two names that are spelled almost like known ones. */
