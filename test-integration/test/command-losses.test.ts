@@ -12,7 +12,7 @@ import { startZk, type ZkCommand } from './support/zk-command.ts'
 
 const LOSSES = Number(process.env['ZK_LOSSES'] ?? 0)
 const SESSION_TIMEOUT = 4_000
-const AT_ONCE = LOSSES > 0 ? 8 : 2
+const AT_ONCE = LOSSES > 0 ? 4 : 2
 
 /** Two processes that ignore SIGTERM. The second one has left the session and the group of the first. */
 const STUBBORN = `trap '' TERM; setsid sh -c "trap '' TERM; while :; do sleep 1; done" & while :; do sleep 1; done`
@@ -169,7 +169,7 @@ class Watcher {
   async #watch(nodes: ReadonlySet<string>): Promise<void> {
     while (!this.#isStopped) {
       for (const [, node] of marked(nodes)) this.#last.set(node, performance.now())
-      await pause(20)
+      await pause(50)
     }
   }
 }

@@ -5,10 +5,10 @@ const LONGEST_GRACE = 5_000
 
 /**
  * So long before the lease ends, SIGKILL is sent: a busy machine takes a while to find the processes and to end them. The guardian
- * does it in the middle of this time, if zk has not done it.
+ * does it after a quarter of this time, if zk has not done it.
  */
 export function reserve(T: number): number {
-  return Math.min(Math.max(150, T / 20), 500, T / 10)
+  return Math.min(Math.max(150, T / 16), 500, T / 10)
 }
 
 /**

@@ -5,10 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { say } from '../command/output.ts'
 import { exitCodeOf } from '../command/exit.ts'
 import { Guardian } from './guardian.ts'
-import { type Family, markOf, membersOf, signalFamily } from './process-table.ts'
+import { type Family, markOf, membersOf, signalFamily, startTimeOf } from './process-table.ts'
 
 /** Between two looks for what is left of the command, in ms. */
 const REPEAT = 20
+/** The same while it may end by itself: looks take CPU time that it needs. */
+const REPEAT_IN_GRACE = 100
 /** How long SIGKILL may take before zk says so, in ms. */
 const COMPLAIN_AFTER = 5_000
 
@@ -61,7 +63,8 @@ export class GuardedCommand {
       child.once('error', reject)
       child.once('spawn', resolve)
     })
-    const family: Family = { first: child.pid ?? 0, ownsGroup: !program.inForeground, node: program.node }
+    const first = child.pid ?? 0
+    const family: Family = { first, since: startTimeOf(first), ownsGroup: !program.inForeground, node: program.node }
     const launch = child.stdio[3] as Writable
     launch.on('error', () => {})
     try {
@@ -121,7 +124,7 @@ export class GuardedCommand {
         say(`SIGKILL does not end the processes ${pids}: keeping the lock until they are gone`)
       }
       // SIGKILL is sent in time.
-      await pause(waited < grace ? Math.min(REPEAT, grace - waited) : REPEAT)
+      await pause(members.length > 0 && waited < grace ? Math.min(REPEAT_IN_GRACE, grace - waited) : REPEAT)
     }
     this.#isFinished = true
     this.#guardian.dismiss()

@@ -20,14 +20,17 @@ interface Process {
 }
 
 /** All processes that run, or are stopped. Those that have ended and wait for their parents (zombies) are left out. */
-async function processes(node: string): Promise<Process[]> {
+async function processes(node: string, since: number): Promise<Process[]> {
   if (process.platform !== 'linux') return fromPs()
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   // One after the other: each read needs a descriptor, of which there may be few.
-  return pids.map((pid) => readProcess(pid, node)).filter((each) => each !== undefined)
+  return pids.map((pid) => readProcess(pid, node, since)).filter((each) => each !== undefined)
 }
 
-function readProcess(pid: string, node: string): Process | undefined {
+/** In `/proc/PID/stat`, after the name of the program. */
+const START_TIME = 19
+
+function readProcess(pid: string, node: string, since: number): Process | undefined {
   const stat = contentOf(`/proc/${pid}/stat`, ENDED)
   if (stat === undefined) return undefined
   // The name of the program is in parentheses, and may have parentheses and spaces itself.
@@ -36,6 +39,8 @@ function readProcess(pid: string, node: string): Process | undefined {
   // The first thread of a process may have ended before the others.
   const threads = Number(fields[17])
   if ((state === 'Z' || state === 'X') && threads <= 1) return undefined
+  // Most processes are older than the command. To read all of their environments would take most of the time.
+  if (Number(fields[START_TIME]) < since) return undefined
   const environment = contentOf(`/proc/${pid}/environ`, NOT_OURS) ?? ''
   const marks = environment.split('\0').find((each) => each.startsWith(`${NODES}=`)) ?? ''
   const isMarked = marks
@@ -68,9 +73,18 @@ async function fromPs(): Promise<Process[]> {
   })
 }
 
+/** When the process was started, as in `Family`. */
+export function startTimeOf(pid: number): number {
+  if (process.platform !== 'linux') return 0
+  const stat = contentOf(`/proc/${pid}/stat`, ENDED) ?? ''
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME]) || 0
+}
+
 /** The process `first` with all that it has started, as far as it can be seen. */
 export interface Family {
   readonly first: number
+  /** When it was started, in ticks since the machine was: no other member is older. Only on Linux; 0 elsewhere. */
+  readonly since: number
   /** Whether `first` leads a process group of its own. */
   readonly ownsGroup: boolean
   /** The node that is held: in the environment of each of them. */
@@ -78,8 +92,11 @@ export interface Family {
 }
 
 /** The members that run: the group, descendants, and marked processes, also if they have left the group or lost their parents. */
-export async function membersOf({ first, ownsGroup, node }: Family, except: readonly number[]): Promise<Process[]> {
-  const all = await processes(node)
+export async function membersOf(
+  { first, since, ownsGroup, node }: Family,
+  except: readonly number[],
+): Promise<Process[]> {
+  const all = await processes(node, since)
   const isMember = ({ pid, group, isMarked }: Process): boolean =>
     pid === first || isMarked || (ownsGroup && group === first)
   const members = new Set(all.filter(isMember))

@@ -88,7 +88,7 @@ export async function runWhileHeld(
       },
     },
     held.leaseRemaining(),
-    reserve(held.session.timeout) / 2,
+    (reserve(held.session.timeout) * 3) / 4,
     () =>
       signals.ending === undefined && verdict(held.leaseRemaining(), held.session.timeout, undefined).name === 'run',
   )

@@ -147,9 +147,17 @@ export const handshake: Chapter = {
       source: 'ZooKeeperServer.processConnectRequest',
       check: {
         play: async (t) => {
-          for (const timeOut of [10_000, 12_345]) t.see((await t.open({ timeOut })).timeOut)
+          const [least, most] = [
+            (await t.open({ timeOut: 1 })).timeOut,
+            (await t.open({ timeOut: 2 ** 31 - 1 })).timeOut,
+          ]
+          for (const part of [2, 3]) {
+            const timeOut = least + Math.floor((most - least) / part)
+            const granted = (await t.open({ timeOut })).timeOut
+            t.see(granted === timeOut ? 'as asked' : `${granted} of ${timeOut}`)
+          }
         },
-        expect: ['10000', '12345'],
+        expect: ['as asked', 'as asked'],
       },
     },
     {

@@ -223,15 +223,16 @@ export const words: Chapter = {
       source: 'ConsCommand, ServerCnxn.dumpConnectionInfo',
       check: {
         play: async (t) => {
-          const a = await t.open({ timeOut: 11_000 })
+          const a = await t.open()
           const text = await t.scenario.ask('leader', 'cons')
           if (text.includes('whitelist')) return t.see(JSON.stringify(text))
           const id = BigInt.asUintN(64, a.sessionId).toString(16)
           const line = text.split('\n').find((each) => each.includes(`,sid=0x${id},`)) ?? ''
           t.see(/^ \/\S+:\d+\[\d\]\(queued=\d+,recved=\d+,sent=\d+,/.test(line) ? 'the connection' : line)
-          t.see(/,to=(\d+),/.exec(line)?.[1] ?? 'no timeout')
+          const timeOut = /,to=(\d+),/.exec(line)?.[1]
+          t.see(timeOut === String(a.timeOut) ? 'its timeout' : `${timeOut} of ${a.timeOut}`)
         },
-        expect: ['the connection', '11000'],
+        expect: ['the connection', 'its timeout'],
         allowed: [notAllowed('cons')],
       },
     },
