@@ -1,7 +1,9 @@
 // `zk lock` and `zk elect` as processes: their commands never run when another contender can hold the lock.
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { LeaderElection, Lock, type ZooKeeper } from '@zk/recipes'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
@@ -71,6 +73,58 @@ describeEnsemble('zk lock', (ensemble) => {
     await until('another one', async () => ((await guardianOf(run)) ?? first) !== first)
     run.child.kill('SIGKILL')
     await until('the command to end', async () => (await processesOf(node)).length === 0)
+  })
+
+  test('zk lock ends its command as soon as a machine wakes up that was suspended for longer than the lease', async () => {
+    const chroot = await newChroot(ensemble)
+    const witness = await newClient(ensemble, { chroot })
+    const run = zkLock(ensemble.nodes, chroot, '--', 'sh', '-c', STUBBORN)
+    const node = await running(witness)
+    const all = [...(await processesOf(node)).map(Number), await guardianOf(run), run.child.pid]
+    for (const pid of all) process.kill(pid!, 'SIGSTOP')
+    await using _held = await new Lock(witness, PATH).acquire()
+    for (const pid of all) process.kill(pid!, 'SIGCONT')
+    expect(await run.ended, run.output()).toBe(75)
+    expect(await processesOf(node)).toEqual([])
+  })
+
+  test.each([
+    ['forward ends the command: the machine may have been suspended', 3_600_000, 75],
+    ['back changes nothing', -3_600_000, 7],
+  ])('zk lock: a clock that jumps an hour %s', async (_, jump, code) => {
+    const folder = await mkdtemp(join(tmpdir(), 'zk-clock-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const [clock, jumped] = [join(folder, 'clock.mjs'), join(folder, 'jumped')]
+    await writeFile(
+      clock,
+      `import { existsSync } from 'node:fs'
+const now = Date.now
+Date.now = () => now() + (existsSync('${jumped}') ? ${jump} : 0)`,
+    )
+    const chroot = await newChroot(ensemble)
+    const witness = await newClient(ensemble, { chroot })
+    // Longer than the lease, which is renewed by the clock that has jumped.
+    const script = `sleep 6 & until [ -e ${jumped} ]; do sleep 0.1; done; sleep 5; kill $!; exit 7`
+    const words = ['lock', PATH, '--session-timeout', '4s', '--', 'sh', '-c', script]
+    const run = startZk(ensemble.nodes, chroot, words, '', { environment: { NODE_OPTIONS: `--import=${clock}` } })
+    await running(witness)
+    await writeFile(jumped, '')
+    expect(await run.ended, run.output()).toBe(code)
+  })
+
+  test('zk lock that waits says so when no server answers, and when one does again', async () => {
+    const chroot = await newChroot(ensemble)
+    const zk = await newClient(ensemble, { chroot })
+    const held = await new Lock(zk, PATH).acquire()
+    const [server] = await ensemble.followers()
+    const waiting = startZk([server!], chroot, ['lock', PATH, '--', 'echo', 'it runs'])
+    await until('it to wait', async () => (await new Lock(zk, PATH).contenders()).length === 2)
+    await server!.kill()
+    await until('it to say so', async () => waiting.output() === 'zk: no server answers: trying again\n')
+    await ensemble.mend()
+    await until('the other line', async () => waiting.output().includes(`zk: connected to ${server!.address}\n`))
+    await held.release()
+    expect(await waiting.ended, waiting.output()).toBe(0)
   })
 
   test.each([

@@ -87,6 +87,10 @@ test('zk conform passes arguments and exit code on, and says how to install it w
   const installed = startZk([], '/', ['conform', 'list', 'no-such-chapter'], '', { cwd: HERE })
   expect(await installed.ended).toBe(2)
   expect(installed.output()).toContain("conform: there is no chapter 'no-such-chapter'")
+  const unread = startZk([], '/', ['conform', 'list'], '', { cwd: HERE })
+  unread.child.stdout?.destroy()
+  expect(await unread.ended).toBe(0)
+  expect(unread.output()).toBe('')
   // Of the program that has started vitest.
   vi.stubEnv('NODE_PATH', '')
   onTestFinished(() => void vi.unstubAllEnvs())

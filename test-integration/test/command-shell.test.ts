@@ -85,6 +85,8 @@ describeEnsemble('zk shell', (ensemble) => {
     await type(shell, 'get nothing\r', 'NoNode')
     await type(shell, 'half a line', 'half a line')
     await type(shell, '\x03', '/config> ')
+    await type(shell, 'watch two\\ words\r', 'watching /config/two words')
+    await type(shell, '\x03', new RegExp(`^[^]*127\\.0\\.0\\.1:\\d+${chroot} /config> `))
     await type(shell, 'locks --wa', '--wa')
     await type(shell, '\x15', '/config> ')
     // Lines that are pasted together.
@@ -93,7 +95,7 @@ describeEnsemble('zk shell', (ensemble) => {
     shell.type('\x04')
     expect(await shell.ended, shell.output()).toBe(0)
     const history = await readFile(join(home, 'state/zk/history'), 'utf8')
-    expect(history).toBe('cd /config\nget two\\ words\nget nothing\npwd\nls\n')
+    expect(history).toBe('cd /config\nget two\\ words\nget nothing\nwatch two\\ words\npwd\nls\n')
   })
 
   test('zk shell says that it is connected again, and Ctrl-C ends a command that waits', async () => {
@@ -117,17 +119,21 @@ describeEnsemble('zk shell', (ensemble) => {
     expect(await shell.ended, shell.output()).toBe(3)
   })
 
-  test('zk completion completes in a real bash: commands, options, values, files, profiles and paths', async () => {
+  test.each([
+    { shell: 'bash', options: '--norc --noprofile -i', prepare: '' },
+    { shell: 'zsh', options: '-f -i', prepare: 'autoload -U compinit; compinit -D; ' },
+  ])('zk completion completes in a real $shell', async ({ shell, options, prepare }, { skip }) => {
+    if (!isInstalled(shell)) return skip(`${shell} is not installed`)
     const chroot = await newChroot(ensemble)
     const zk = await newClient(ensemble, { chroot })
     for (const name of ["it's $x", 'a:b', 'a:c']) await zk.create(`/config/${name}`, '', { parents: true })
-    const bash = startInTerminal('exec bash --norc --noprofile -i', {
+    const bash = startInTerminal(`exec ${shell} ${options}`, {
       ...homes(),
       ZK_CONNECT: ensemble.connectString + chroot,
       PS1: 'ready> ',
     })
     await writeFile(join(home, 'some-file'), '')
-    await type(bash, `cd ${home}; zk() { ${ZK} "$@"; }; eval "$(zk completion bash)"\r`, /ready> $/)
+    await type(bash, `${prepare}cd ${home}; zk() { ${ZK} "$@"; }; eval "$(zk completion ${shell})"\r`, /ready> $/)
     await type(bash, 'zk profile add production -c zk1:2181\r', /ready> $/)
     const cases: [keys: string, completed: string][] = [
       ['zk prof', 'ile '],

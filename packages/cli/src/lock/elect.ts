@@ -6,6 +6,7 @@ import type { Command } from '../command/command.ts'
 import { connectWith } from '../command/connection.ts'
 import type { Arguments } from '../command/options.ts'
 import { say } from '../command/output.ts'
+import { sayOutages } from './outages.ts'
 import { readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 
@@ -37,6 +38,7 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
   const signals = new Signals()
   try {
     const zk = await connectWith(args, process.env, signals.leave)
+    void sayOutages(zk)
     try {
       const election = new LeaderElection(zk, run.path, { label: run.label })
       for (;;) {

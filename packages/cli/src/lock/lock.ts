@@ -16,6 +16,7 @@ import { connectWith } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { type Arguments, UsageError } from '../command/options.ts'
 import { say } from '../command/output.ts'
+import { sayOutages } from './outages.ts'
 import { type End, readRun, type Run, RUN_OPTIONS, runWhileHeld } from './run-while-held.ts'
 import { codeOfSignal, Signals } from './signals.ts'
 
@@ -82,6 +83,7 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
   const signals = new Signals()
   try {
     const zk = await connectWith(args, process.env, signals.leave)
+    void sayOutages(zk)
     try {
       const waiting = { signal: signals.leave, ...(wait === undefined ? {} : { timeout: wait }) }
       if (period !== undefined) return await runOnce(zk, run, { ...period, ...waiting }, signals, conflict)

@@ -6,6 +6,7 @@ import { hex, printable } from '@zk/client/internal'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
 import { EXIT, exitCodeOf } from '../command/exit.ts'
+import { interruptible } from '../command/interrupt.ts'
 import { jsonLine, print, say } from '../command/output.ts'
 import { pathOf } from './path.ts'
 
@@ -37,15 +38,27 @@ Examples:
       const events = await zk.watch(path, { recursive: args.has('recursive') })
       say(`watching ${printable(path)}`)
       if (program.length > 0) return runForEach(events, count, program)
-      let seen = 0
-      for await (const event of events) {
-        if (isEnd(event)) return sayEnd(event)
-        print(`${args.has('json') ? jsonLine(documentOf(event, zk.runtime.wallNow())) : lineOf(event)}\n`)
-        if (++seen === count) break
-      }
-      return EXIT.done
+      const shown = (event: PersistentWatchEvent): string =>
+        args.has('json') ? jsonLine(documentOf(event, zk.runtime.wallNow())) : lineOf(event)
+      return interruptible((signal) => printEach(events, count, shown, signal))
     })
   },
+}
+
+async function printEach(
+  events: WatchIterator<PersistentWatchEvent>,
+  count: number,
+  shown: (event: PersistentWatchEvent) => string,
+  signal: AbortSignal,
+): Promise<number> {
+  signal.addEventListener('abort', () => void events.return?.())
+  let seen = 0
+  for await (const event of events) {
+    if (isEnd(event)) return sayEnd(event)
+    print(`${shown(event)}\n`)
+    if (++seen === count) break
+  }
+  return EXIT.done
 }
 
 function isEnd({ type }: PersistentWatchEvent): boolean {

@@ -39,6 +39,14 @@ interface Entry {
   isRead?: boolean
 }
 
+/** Children without an entry. A node may have a hundred thousand children, of which only the next few are being read. */
+interface Siblings {
+  readonly parent: string
+  /** Their names, the next one last. */
+  readonly names: string[]
+  readonly depth: number
+}
+
 /**
  * Yields a node and all nodes below it: each node before its children, and children in the order of their names. A node that
  * is created or deleted during the walk may be yielded or left out. `/zookeeper` is left out, unless the walk begins there.
@@ -59,8 +67,8 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   readonly #options: CallOptions
   readonly #concurrency: number
   readonly #onUnreadable: WalkOptions['onUnreadable']
-  /** The nodes that were not yielded yet. The last entry is the next node. */
-  #stack: Entry[]
+  /** The nodes that were not yielded yet. The next one is last. */
+  #stack: (Entry | Siblings)[]
   #inFlight = 0
   #isOver = false
   /** Settles with the last call of `next`: each call waits for the previous one. */
@@ -95,7 +103,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   }
 
   async #advance(): Promise<IteratorResult<WalkedNode, undefined>> {
-    for (let entry = this.#stack.pop(); entry !== undefined; entry = this.#stack.pop()) {
+    for (let entry = this.#next(); entry !== undefined; entry = this.#next()) {
       const { path, depth, reading = this.#read(entry), isRead } = entry
       // If the node was already read, its children are added first: otherwise its siblings would be read ahead of them.
       if (isRead !== true) this.#readAhead()
@@ -104,14 +112,21 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       if (read === undefined) continue
       const children = read.children.sort()
       const isSystem = isSystemNode(this.#zk, path)
-      for (let index = children.length - 1; index >= 0; index--) {
-        const child = childPath(path, children[index]!)
-        if (isSystem || !isSystemNode(this.#zk, child)) this.#stack.push({ path: child, depth: depth - 1 })
-      }
+      const names = children.filter((name) => isSystem || !isSystemNode(this.#zk, childPath(path, name))).reverse()
+      this.#stack.push({ parent: path, names, depth: depth - 1 })
       this.#readAhead()
       return { done: false, value: { path, children, stat: read.stat } }
     }
     return DONE
+  }
+
+  #next(): Entry | undefined {
+    for (let top = this.#stack.at(-1); top !== undefined; top = this.#stack.at(-1)) {
+      const entry = 'names' in top ? nextOf(top) : top
+      if (entry === undefined || entry === top) this.#stack.pop()
+      if (entry !== undefined) return entry
+    }
+    return undefined
   }
 
   async #orEnd<T>(reading: Promise<T>): Promise<T> {
@@ -128,13 +143,18 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     this.#stack = []
   }
 
+  /** Reads the next nodes, but none behind the next `concurrency` ones: of these some may have been read before. */
   #readAhead(): void {
-    for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
-      const entry = this.#stack[i]!
+    let entries = 0
+    for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency && entries <= this.#concurrency; ) {
+      const item = this.#stack[i]!
+      const entry = 'names' in item ? nextOf(item) : item
+      if (entry === undefined || entry === item) i--
+      // Siblings stay below the entries that are made of them.
+      else this.#stack.splice(i + 1, 0, entry)
+      if (entry === undefined) continue
       if (entry.reading === undefined) void this.#read(entry)
-      // There may be unread entries below one that was read, because children are added on top. The search for unread entries
-      // ends after the top `concurrency` entries.
-      else if (this.#stack.length - i > this.#concurrency) return
+      entries++
     }
   }
 
@@ -167,6 +187,11 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       entry.isRead = true
     }
   }
+}
+
+function nextOf({ parent, names, depth }: Siblings): Entry | undefined {
+  const name = names.pop()
+  return name === undefined ? undefined : { path: childPath(parent, name), depth }
 }
 
 function childPath(path: string, name: string): string {
