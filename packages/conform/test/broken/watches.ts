@@ -215,6 +215,13 @@ export const watches: readonly BrokenServer[] = [
     with: 'if (!allowed(node.acl, perms, authInfo)) return (respond(node, path), refused(ErrorCode.NoAuth))',
   },
   {
+    clause: 'watches/39',
+    does: 'sets a watch by an exists that is refused',
+    replace: 'if (tree.release.hidesStats && node !== undefined',
+    with: `if (tree.release.hidesStats && watch && connection) tree.dataWatches.add(path, connection)
+    if (tree.release.hidesStats && node !== undefined`,
+  },
+  {
     clause: 'watches/41',
     does: 'keeps a watch whose event is withheld',
     replace: FIRED,
