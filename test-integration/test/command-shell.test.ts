@@ -1,8 +1,9 @@
-// `zk shell`, and completions of a real bash, in pseudo-terminals of `script` (util-linux).
+// `zk shell`, and completions of real shells, in pseudo-terminals of `script` (util-linux).
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
@@ -10,25 +11,36 @@ import { startInTerminal, startZk, type Terminal, ZK } from './support/zk-comman
 
 let home: string
 
-beforeAll(async () => {
+beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'zk-shell-'))
 })
 
-afterAll(() => rm(home, { recursive: true }))
+afterEach(() => rm(home, { recursive: true }))
 
 const homes = () => ({ HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') })
 
 /** Types, and waits for what comes. */
 async function type(terminal: Terminal, keys: string, expected: string | RegExp): Promise<void> {
   const before = terminal.output().length
-  // Without bells.
-  const said = () => terminal.output().slice(before).replaceAll('\x07', '')
+  const said = () => withoutControls(terminal.output().slice(before))
   terminal.type(keys)
   await until(`${JSON.stringify(keys)} to be followed by ${String(expected)}`, async () =>
     typeof expected === 'string' ? said().includes(expected) : expected.test(said()),
   ).catch((error: unknown) => {
     throw new Error(`${JSON.stringify(said())} has come`, { cause: error })
   })
+}
+
+/** Without bells, colors, movements of the cursor, and what a backspace has deleted. */
+function withoutControls(text: string): string {
+  return text.replaceAll(/\x07|\x1b\[[\d;?]*[a-zA-Z]|.\x08/g, '')
+}
+
+/** In CI nothing may be skipped. */
+function isInstalled(shell: string): boolean {
+  if (spawnSync(shell, ['-c', 'true']).status === 0) return true
+  if (process.env['CI'] === 'true') throw new Error(`${shell} is not installed`)
+  return false
 }
 
 describeEnsemble('zk shell', (ensemble) => {
@@ -119,22 +131,23 @@ describeEnsemble('zk shell', (ensemble) => {
     expect(await shell.ended, shell.output()).toBe(3)
   })
 
-  test.each([
+  test.for([
     { shell: 'bash', options: '--norc --noprofile -i', prepare: '' },
-    { shell: 'zsh', options: '-f -i', prepare: 'autoload -U compinit; compinit -D; ' },
-  ])('zk completion completes in a real $shell', async ({ shell, options, prepare }, { skip }) => {
-    if (!isInstalled(shell)) return skip(`${shell} is not installed`)
+    { shell: 'zsh', options: '-f -i', prepare: 'autoload -U compinit; compinit -D' },
+  ])('zk completion completes in $shell', async ({ shell, options, prepare }, { skip }) => {
+    if (!isInstalled(shell)) return skip()
     const chroot = await newChroot(ensemble)
     const zk = await newClient(ensemble, { chroot })
     for (const name of ["it's $x", 'a:b', 'a:c']) await zk.create(`/config/${name}`, '', { parents: true })
-    const bash = startInTerminal(`exec ${shell} ${options}`, {
+    const terminal = startInTerminal(`exec ${shell} ${options}`, {
       ...homes(),
       ZK_CONNECT: ensemble.connectString + chroot,
       PS1: 'ready> ',
     })
     await writeFile(join(home, 'some-file'), '')
-    await type(bash, `${prepare}cd ${home}; zk() { ${ZK} "$@"; }; eval "$(zk completion ${shell})"\r`, /ready> $/)
-    await type(bash, 'zk profile add production -c zk1:2181\r', /ready> $/)
+    await writeFile(join(home, 'prepare'), `${prepare}\nzk() { ${ZK} "$@"; }\neval "$(zk completion ${shell})"\n`)
+    await type(terminal, `cd ${home}; . ./prepare\r`, /ready> $/)
+    await type(terminal, 'zk profile add production -c zk1:2181\r', /ready> $/)
     const cases: [keys: string, completed: string][] = [
       ['zk prof', 'ile '],
       ['zk create /a --mode=ttl-s', 'equential '],
@@ -143,18 +156,39 @@ describeEnsemble('zk shell', (ensemble) => {
       ['zk get --profile p', 'roduction '],
       ['zk get /con', 'fig'],
       ['zk get /config/i', String.raw`t\'s\ \$x`],
-      ['zk get "/config/i', String.raw`t's \$x"`],
+      ['zk get "/config/i', String.raw`t's \$x`],
       ['zk get /config/a', ':'],
       ['zk lock /config -- mktem', 'p '],
     ]
     for (const [keys, completed] of cases) {
-      await type(bash, `${keys}\t`, keys + completed)
+      await type(terminal, `${keys}\t`, keys + completed)
       // The line is deleted.
-      bash.type('\x15')
+      terminal.type('\x15')
     }
     // Nobody is there: nothing comes, and nothing is said.
-    await type(bash, 'zk get -c 127.0.0.1:1 /con\tX', '127.0.0.1:1 /conX')
-    bash.type('\x15exit\r')
-    expect(await bash.ended).toBe(0)
+    await type(terminal, 'zk get -c 127.0.0.1:1 /con\tX', '127.0.0.1:1 /conX')
+    terminal.type('\x15exit\r')
+    expect(await terminal.ended).toBe(0)
+  })
+
+  test('zk completion completes in fish', async ({ skip }) => {
+    if (!isInstalled('fish')) return skip()
+    const chroot = await newChroot(ensemble)
+    const zk = await newClient(ensemble, { chroot })
+    await zk.create("/config/it's", '', { parents: true })
+    const words = ['zk prof', 'zk create /a --mode=ttl-s', 'zk get /con', 'zk get /config/', 'zk lock /config -- mktem']
+    const script = `
+      function zk; ${ZK} $argv; end
+      zk completion fish | source
+      ${words.map((line) => `complete -C '${line}'`).join('; echo .; ')}`
+    const env = { ...process.env, ...homes(), ZK_CONNECT: ensemble.connectString + chroot }
+    const completed = execFileSync('fish', ['--no-config', '-c', script], { env, encoding: 'utf8' }).split('\n.\n')
+    expect(completed.map((text) => text.split(/\t|\n/)[0])).toEqual([
+      'profile',
+      '--mode=ttl-sequential',
+      '/config',
+      "/config/it's",
+      'mktemp',
+    ])
   })
 })

@@ -103,9 +103,13 @@ export async function runWhileHeld(
   lease.stop()
   signals.passTo(undefined, isForeground)
   if (typeof end === 'number') {
+    const wasHeld = held.isHeld()
     // What the command has left behind must be gone before the next holder begins.
     await command.finish(lease.grace())
-    return { name: 'ended', code: end }
+    if (wasHeld) return { name: 'ended', code: end }
+    // zk was stopped, and the guardian has killed the command; or it ended by itself, too late.
+    say(`the lease ended before the command, which has ended with ${end}`)
+    return { name: 'lost' }
   }
   say(end.why)
   const left = await command.finish(end.grace)
