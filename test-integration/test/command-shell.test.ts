@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../src/ensemble/index.ts'
 import { newChroot, newClient } from './support/clients.ts'
@@ -33,7 +34,7 @@ async function type(terminal: Terminal, keys: string, expected: string | RegExp)
 
 /** Without bells, colors, movements of the cursor, and what a backspace has deleted. */
 function withoutControls(text: string): string {
-  return text.replaceAll(/\x07|\x1b\[[\d;?]*[a-zA-Z]|.\x08/g, '')
+  return stripVTControlCharacters(text).replaceAll('\x07', '').replaceAll(/.[\b]/g, '')
 }
 
 /** In CI nothing may be skipped. */

@@ -146,7 +146,10 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   /** Reads the next nodes, but none behind the next `concurrency` ones: of these some may have been read before. */
   #readAhead(): void {
     let entries = 0
-    for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency && entries <= this.#concurrency; ) {
+    for (
+      let i = this.#stack.length - 1;
+      i >= 0 && this.#inFlight < this.#concurrency && entries <= this.#concurrency;
+    ) {
       const item = this.#stack[i]!
       const entry = 'names' in item ? nextOf(item) : item
       if (entry === undefined || entry === item) i--
