@@ -38,11 +38,11 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
   const signals = new Signals()
   try {
     const zk = await connectWith(args, process.env, signals.leave)
-    void sayOutages(zk)
     try {
       const election = new LeaderElection(zk, run.path, { label: run.label })
       for (;;) {
-        const held = await election.campaign({ signal: signals.leave })
+        const stopSaying = sayOutages(zk)
+        const held = await election.campaign({ signal: signals.leave }).finally(stopSaying)
         const code = await lead(zk, held, run, signals)
         if (code !== undefined) return code
         if (signals.ending !== undefined) return codeOfSignal(signals)

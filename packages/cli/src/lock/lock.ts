@@ -83,11 +83,13 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
   const signals = new Signals()
   try {
     const zk = await connectWith(args, process.env, signals.leave)
-    void sayOutages(zk)
+    const stopSaying = sayOutages(zk)
     try {
       const waiting = { signal: signals.leave, ...(wait === undefined ? {} : { timeout: wait }) }
-      if (period !== undefined) return await runOnce(zk, run, { ...period, ...waiting }, signals, conflict)
+      if (period !== undefined)
+        return await runOnce(zk, run, { ...period, ...waiting }, signals, { conflict, onGranted: stopSaying })
       const held = await acquire(makeTaker(zk), args, waiting)
+      stopSaying()
       if (held === undefined) return conflict
       const tokenFile = args.text('token-file')
       if (tokenFile !== undefined) writeWhole(tokenFile, `${held.fencingToken}\n`)
@@ -96,6 +98,7 @@ async function lock(args: Arguments, program: readonly string[]): Promise<number
       await releaseOrSay(held)
       return end.name === 'ended' ? end.code : codeOfSignal(signals)
     } finally {
+      stopSaying()
       await zk.close()
     }
   } catch (error) {
@@ -145,10 +148,11 @@ async function runOnce(
   run: Run,
   options: Period & Pick<AcquireOptions, 'timeout' | 'signal'>,
   signals: Signals,
-  conflict: number,
+  { conflict, onGranted }: { readonly conflict: number; readonly onGranted: () => void },
 ): Promise<number> {
   try {
     const call = await once(zk, run.path, { ...options, label: run.label }, async (held) => {
+      onGranted()
       const end = await runWhileHeld(zk, held, run, signals)
       if (end.name !== 'ended' || end.code !== 0) throw new NotDone(end)
     })
