@@ -18,7 +18,6 @@ const WAITING = ['containers', 'failover', 'sessions', 'ttl']
 
 /** Other tests on what differs between releases. */
 export const ON_RELEASES = [
-  'test-integration/test/command-lock.test.ts',
   'test-integration/test/command-nodes.test.ts',
   'test-integration/test/counter-end.test.ts',
   'test-integration/test/unreadable-nodes.test.ts',

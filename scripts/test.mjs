@@ -55,14 +55,12 @@ process.exitCode = totals.failed > 0 || vitestRan === 0 || (ci && totals.skipped
 async function runEverything() {
   const computing = [
     tests('unit*', { isUrgent: !docker }),
-    // The models come last, in two processes: when the last unit test has ended, both cores have work.
     inTurn([
       ...Object.entries(checks).map(
         ([name, command]) =>
           () =>
             check(name, command),
       ),
-      () => tests('packages', { isUrgent: !docker }),
       checkModels,
     ]),
   ]
@@ -70,6 +68,8 @@ async function runEverything() {
     await Promise.all([tests('integration'), inTurn(releases.map((release) => () => onServersOf(release)))])
     await tests('integration-alone')
   }
+  // Not beside the ensembles: what takes 4 s then takes 2 min, because all that computes leaves the processors to them.
+  await tests('packages')
   await Promise.all(computing)
 }
 

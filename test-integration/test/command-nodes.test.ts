@@ -19,6 +19,7 @@ describeEnsemble('zk', (ensemble) => {
       [['create', '/a/line\nend'], '', 64],
       [['find', '/a'], '/a\n/a/b\n/a/s-0000000001\n'],
       [['rm', '/a'], '', 70],
+      [['lock', '/l', '--', 'sh', '-c', 'echo "$ZK_LOCK_PATH"; exit 7'], '/l\n', 7],
       [['rm', '-r', '/a'], '', 64],
       [['rm', '-r', '/a', '--yes', '--json'], '{"version":1,"path":"/a","deleted":3}\n'],
       [['get', '/a'], '', 66],

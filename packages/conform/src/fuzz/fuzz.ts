@@ -213,7 +213,8 @@ class Run {
     const problem =
       actual.failure ??
       (expected.failure === undefined ? undefined : `the other server: ${expected.failure}`) ??
-      (isLate ? 'it took so long that sessions may have expired' : undefined)
+      (isLate ? 'it took so long that sessions may have expired' : undefined) ??
+      (differences.length === 0 ? actual.leftover : undefined)
     this.#options.onPlayed?.(this.result)
     return { selection, expected, actual, differences, problem }
   }

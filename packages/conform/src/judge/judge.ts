@@ -160,7 +160,7 @@ async function playClause(id: string, clause: Clause, options: JudgeOptions): Pr
   const { target, timeout = TIMEOUT, signal } = options
   const limit = check.waits === true ? Math.max(timeout, WAITING_TIMEOUT) : timeout
   const observation = await target.use((stage) => observe(stage, check, { timeout: limit, signal }))
-  const isSuspect = observation.unfinished !== undefined && signal?.aborted !== true
+  const isSuspect = (observation.unfinished ?? observation.leftover) !== undefined && signal?.aborted !== true
   return { id, clause, observation, isStopped: isSuspect && !(await options.isAlive()) }
 }
 
@@ -251,7 +251,8 @@ async function playScenario(
   const found = compareTranscripts(expected.transcript, actual.transcript)
   for (const each of found) findings.add(each, { scenario: name })
   const kinds = [...new Set(found.map(({ kind }) => kind))]
-  return { name, outcome: kinds.length === 0 ? 'equal' : 'differs', kinds }
+  if (kinds.length > 0) return { name, outcome: 'differs', kinds }
+  return { name, outcome: actual.leftover === undefined ? 'equal' : 'unfinished', kinds }
 }
 
 /** Each kind once. */

@@ -6,6 +6,8 @@ export interface Observation {
   readonly seen: readonly string[]
   /** Why the check came to no end: it waited too long, or the connection was refused. */
   readonly unfinished: string | undefined
+  /** Which node could not be deleted afterwards, and why. */
+  readonly leftover: string | undefined
   /** Whether the server has answered a request with Unimplemented. */
   readonly isRefused: boolean
   /** Everything that the connections received, in normal form. */
@@ -24,7 +26,7 @@ export async function observe(stage: Stage, { play }: Check, options: RunOptions
     },
     options,
   )
-  const { transcript, frames, failure: unfinished } = played
+  const { transcript, frames, failure: unfinished, leftover } = played
   const isRefused = transcript.some((phase) => phase.includes('-> Unimplemented '))
-  return { seen: [...seen], unfinished, isRefused, transcript, frames }
+  return { seen: [...seen], unfinished, leftover, isRefused, transcript, frames }
 }

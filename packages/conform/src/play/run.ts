@@ -44,11 +44,13 @@ export interface Played {
   readonly framesOf: (phase: number, line: string) => readonly Frame[]
   /** Why it came to no end. */
   readonly failure: string | undefined
+  /** Which node could not be deleted afterwards, and why. What was seen before counts all the same. */
+  readonly leftover: string | undefined
 }
 
 /**
  * Plays a scenario below a node of its own, and then removes the node and closes all sessions. Never rejects because of the
- * servers: what goes wrong is the failure.
+ * servers: what goes wrong is in `failure` and `leftover`.
  */
 export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptions = {}): Promise<Played> {
   const { runtime } = stage
@@ -75,9 +77,9 @@ export async function playOn(stage: Stage, body: ScenarioBody, options: RunOptio
   await problemOf(() => limited(stage, scenario?.stop() ?? Promise.resolve()))
   scenario?.end()
   const left = await cleanUp(stage, parent, scenario?.sessions ?? [])
-  if (left !== undefined) failure ??= `failed: ${parent} could not be deleted: ${left}`
+  const leftover = left === undefined ? undefined : `failed: ${parent} could not be deleted: ${left}`
   const framesOf: Played['framesOf'] = (phase, line) => transcript.framesOf(phase, line)
-  return { transcript: rendered, frames: transcript.frames, framesOf, failure }
+  return { transcript: rendered, frames: transcript.frames, framesOf, failure, leftover }
 }
 
 /** Tries it twice, because a server may be about to come back. Returns why that was in vain. */
@@ -169,7 +171,7 @@ async function asSuperUser(stage: Stage, use: (keeper: Keeper) => Promise<unknow
     if (!session.isOpen) throw new Error('the server has refused a session')
     if (stage.superUser !== undefined) await answer(session.auth('digest', stage.superUser))
     await use({ session, answer })
-    await limited(stage, session.close())
+    await limited(stage, session.closeSession())
   } finally {
     connection.hangUp()
   }
@@ -226,7 +228,7 @@ async function closeForGood(stage: Stage, session: Credentials): Promise<void> {
   )
   try {
     const resumed = await limited(stage, Session.open(connection, '', { session }))
-    if (resumed.isOpen) await limited(stage, resumed.close())
+    if (resumed.isOpen) await limited(stage, resumed.closeSession())
   } finally {
     connection.hangUp()
   }

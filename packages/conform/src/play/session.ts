@@ -14,6 +14,9 @@ import {
 } from '@zk/wire'
 import { type Connection, pingMessage, type Reply } from './connection.ts'
 
+/** How long a server may take to close the connection of a session that was closed, in ms. */
+const PATIENCE = 5_000
+
 export const open: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
 
 /** What a client must know to resume a session. */
@@ -285,11 +288,19 @@ export class Session implements Credentials {
     return this.call('ping', undefined, { xid: Xid.ping })
   }
 
-  /** Closes the session, and waits until the server has closed the connection. */
-  async close(): Promise<void> {
+  /** Closes the session. Resolves with the reply. */
+  closeSession(): Promise<Reply> {
     this.stopPings()
-    await this.call('closeSession', undefined)
-    await this.connection.closed
+    return this.call('closeSession', undefined)
+  }
+
+  /** Closes the session, and waits until the server has closed the connection. If it does not, the connection is ended. */
+  async close(): Promise<void> {
+    await this.closeSession()
+    const { runtime, closed } = this.connection
+    const cancel = runtime.setTimer(PATIENCE, () => this.connection.hangUp())
+    await closed
+    cancel()
   }
 
   /** Ends the connection without closing the session, which lives on for a while. */
