@@ -32,7 +32,6 @@ export const rights: readonly BrokenServer[] = [
     does: 'lets everyone delete a child',
     replace: `if (!allowed(parent.acl, Perms.DELETE, authInfo)) return refuse(ErrorCode.NoAuth)`,
     with: '',
-    also: ['delete/10', 'delete/11'],
   },
   {
     clause: 'acl/8',
