@@ -498,7 +498,7 @@ export const multi: Chapter = {
       number: 29,
       text: 'An ephemeral node that a multi creates belongs to its session, and may have no children in the same multi either.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['multi/2', 'multi/13', 'multi/5'],
+      follows: ['multi/2', 'multi/13', 'multi/15', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -237,7 +237,7 @@ export const setWatches: Chapter = {
       number: 12,
       text: 'A child watch of a node that has lost a child is answered with `NodeChildrenChanged`.',
       source: 'DataTree.deleteNode moves pzxid, ZOOKEEPER-3145',
-      follows: ['set-watches/11'],
+      follows: ['set-watches/11', 'stat/12'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {

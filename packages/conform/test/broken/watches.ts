@@ -439,9 +439,9 @@ export const watches: readonly BrokenServer[] = [
   },
   {
     clause: 'set-watches/12',
-    does: 'does not move pzxid when a child is deleted',
-    replace: 'if (zxid > parent.pzxid) parent.pzxid = zxid',
-    with: '',
+    does: 'does not tell that the last child is gone',
+    replace: 'else if (node.pzxid > relativeZxid)',
+    with: 'else if (node.pzxid > relativeZxid && node.childCount > 0)',
   },
   {
     clause: 'set-watches/14',
