@@ -41,8 +41,7 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
     try {
       const election = new LeaderElection(zk, run.path, { label: run.label })
       for (;;) {
-        const stopSaying = sayOutages(zk)
-        const held = await election.campaign({ signal: signals.leave }).finally(stopSaying)
+        const held = await campaign(zk, election, signals)
         const code = await lead(zk, held, run, signals)
         if (code !== undefined) return code
         if (signals.ending !== undefined) return codeOfSignal(signals)
@@ -55,6 +54,15 @@ async function elect(args: Arguments, program: readonly string[]): Promise<numbe
     throw error
   } finally {
     signals.dispose()
+  }
+}
+
+async function campaign(zk: ZooKeeper, election: LeaderElection, signals: Signals): Promise<Held> {
+  const stopSaying = sayOutages(zk)
+  try {
+    return await election.campaign({ signal: signals.leave })
+  } finally {
+    stopSaying()
   }
 }
 
