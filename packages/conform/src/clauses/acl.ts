@@ -7,6 +7,13 @@ import type { Trial } from './trial.ts'
 const { ALL, READ, WRITE, CREATE, DELETE, ADMIN } = Perms
 const ofTom = entry(ALL, 'digest', tom.id)
 
+/** The address with these bits of its last part inverted. */
+function neighbour(address: string, bits: number): string {
+  const radix = address.includes(':') ? 16 : 10
+  const [, start = '', last = ''] = /^(.*[.:])(\w+)$/.exec(address) ?? []
+  return start + (parseInt(last, radix) ^ bits).toString(radix)
+}
+
 /** Which request needs which permission. */
 const permissions: readonly Clause[] = [
   {
@@ -171,12 +178,17 @@ const meaning: readonly Clause[] = [
       play: async (t) => {
         const a = await t.open()
         const own = t.scenario.clientAddress
-        for (const [i, id] of [own, `${own}/32`, `${own}/8`, `${own}/0`, '203.0.113.7', '203.0.113.0/24'].entries()) {
+        const allButOne = own.includes(':') ? 127 : 31
+        const ids = [
+          ...[own, `${own}/32`, `${own}/8`, `${own}/0`, `${neighbour(own, 1)}/${allButOne}`],
+          ...[`${neighbour(own, 2)}/${allButOne}`, '203.0.113.7', '203.0.113.0/24'],
+        ]
+        for (const [i, id] of ids.entries()) {
           await a.create(`/a${i}`, { acl: [entry(READ, 'ip', id)] })
           t.see(t.error(await a.getData(`/a${i}`)))
         }
       },
-      expect: ['Ok', 'Ok', 'Ok', 'Ok', 'NoAuth', 'NoAuth'],
+      expect: ['Ok', 'Ok', 'Ok', 'Ok', 'Ok', 'NoAuth', 'NoAuth', 'NoAuth'],
     },
   },
   {

@@ -1,4 +1,5 @@
 import { CreateMode, Perms } from '@zk/wire'
+import { ops as parts } from '../play/index.ts'
 import type { Chapter } from './clause.ts'
 
 /** With ADMIN, so that an ordinary user can delete the children afterwards. */
@@ -71,15 +72,17 @@ export const create: Chapter = {
     },
     {
       number: 5,
-      text: 'Null data (length -1) stays null: `getData` answers with null, not with zero bytes.',
+      text: 'Null data (length -1) stays null, also in a multi: `getData` answers with null, not with zero bytes.',
       source: 'DataTree.createNode',
+      follows: ['multi/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
           await a.create('/a', { data: null })
-          t.see(t.data(await a.getData('/a')))
+          await a.multi(parts.create('/b', { data: null }))
+          for (const path of ['/a', '/b']) t.see(t.data(await a.getData(path)))
         },
-        expect: ['null'],
+        expect: ['null', 'null'],
       },
     },
     {

@@ -527,19 +527,22 @@ export const persistentWatches: Chapter = {
     {
       number: 26,
       since: '3.6',
-      text: 'Persistent watches end with their connection.',
+      text: 'Persistent watches end with their connection. Those of other sessions stay.',
       source: 'DataTree.removeCnxn',
+      follows: ['persistent-watches/8'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]
+          await a.addWatch('/', PERSISTENT_RECURSIVE)
           await b.addWatch('/n', PERSISTENT)
           await b.addWatch('/', PERSISTENT_RECURSIVE)
           await b.drop()
           const resumed = await t.open({ session: b })
           await a.create('/n')
           await t.seeEvents(resumed)
+          await t.seeEvents(a)
         },
-        expect: ['no event'],
+        expect: ['no event', 'NodeCreated /n'],
       },
     },
     {

@@ -60,9 +60,9 @@ export const nodes: readonly BrokenServer[] = [
   },
   {
     clause: 'create/5',
-    does: 'stores empty data for null',
-    replace: 'const node = new DataNode({ data, acl, zxid, time, ephemeralOwner })',
-    with: 'const node = new DataNode({ data: data ?? new Uint8Array(), acl, zxid, time, ephemeralOwner })',
+    does: 'stores empty data for null in a multi',
+    replace: "return { op: isContainer ? 'createContainer' : 'create', request }",
+    with: "return { op: isContainer ? 'createContainer' : 'create', request: { ...request, data: request.data ?? new Uint8Array() } }",
   },
   {
     clause: 'create/9',

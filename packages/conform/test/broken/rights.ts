@@ -52,6 +52,12 @@ export const rights: readonly BrokenServer[] = [
     with: `if ((granted & perms) === 0) return false`,
   },
   {
+    clause: 'acl/13',
+    does: 'compares only whole bytes of an address',
+    replace: 'return (byte ^ range.address[index]!) >>> (8 - bits) === 0',
+    with: 'return bits < 8 || byte === range.address[index]',
+  },
+  {
     clause: 'acl/15',
     does: 'accepts the scheme auth from a session without an identity',
     replace: `if (own.length === 0) return ErrorCode.InvalidACL`,

@@ -338,6 +338,13 @@ export const watches: readonly BrokenServer[] = [
     with: `${FIRED}; else if (!allowed(acl, Perms.READ, watcher.authInfo)) this.#unset(paths, at, watcher, 3)`,
   },
   {
+    clause: 'persistent-watches/26',
+    does: 'forgets the recursive watches of all sessions when a connection ends',
+    replace: 'for (const path of paths?.keys() ?? []) this.#unset(paths!, path, watcher, ALL)',
+    with: `for (const path of paths?.keys() ?? []) this.#unset(paths!, path, watcher, ALL)
+    this.#recursive = 0`,
+  },
+  {
     clause: 'remove-watches/1',
     does: 'removes no data watches',
     replace: REMOVE_WATCHES,
