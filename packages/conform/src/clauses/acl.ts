@@ -179,11 +179,9 @@ const meaning: readonly Clause[] = [
         const a = await t.open()
         const own = t.scenario.clientAddress
         const allButOne = own.includes(':') ? 127 : 31
-        const ids = [
-          ...[own, `${own}/32`, `${own}/8`, `${own}/0`, `${neighbour(own, 1)}/${allButOne}`],
-          ...[`${neighbour(own, 2)}/${allButOne}`, '203.0.113.7', '203.0.113.0/24'],
-        ]
-        for (const [i, id] of ids.entries()) {
+        const near = [`${neighbour(own, 1)}/${allButOne}`, `${neighbour(own, 2)}/${allButOne}`]
+        const far = ['203.0.113.7', '203.0.113.0/24']
+        for (const [i, id] of [own, `${own}/32`, `${own}/8`, `${own}/0`, ...near, ...far].entries()) {
           await a.create(`/a${i}`, { acl: [entry(READ, 'ip', id)] })
           t.see(t.error(await a.getData(`/a${i}`)))
         }
