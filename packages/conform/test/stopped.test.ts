@@ -13,7 +13,7 @@ import {
 } from '@zk/conform/internal'
 
 /** A server that nobody mends, alone. */
-function alone(use: (stage: Stage) => void = () => {}): Target {
+function alone(use: (stage: Stage) => void = () => {}, mend: (stage: Stage) => Promise<void> = async () => {}): Target {
   return {
     use: (play) =>
       new VirtualTarget({ members: 1 }).use((stage) => {
@@ -29,7 +29,7 @@ function alone(use: (stage: Stage) => void = () => {}): Target {
           freeze: (place) => stage.freeze(place),
           thaw: (place) => stage.thaw(place),
           elected: () => stage.elected(),
-          mended: async () => {},
+          mended: () => mend(stage),
         })
       }),
   }
@@ -104,6 +104,14 @@ test('a server that answers again after a check without an end is judged on', as
   expect(clauses.map(({ id, verdict }) => `${id} ${verdict.outcome}`)).toEqual([
     'framing/1 unfinished',
     'framing/2 equal',
+  ])
+})
+
+test('a check that has passed names the node that could not be deleted afterwards', async () => {
+  const dies = alone(undefined, (stage) => stage.kill('leader'))
+  const { clauses } = await judge({ ...options, target: dies, ids: new Set(['framing/1']) })
+  expect(clauses).toMatchObject([
+    { verdict: { outcome: 'unfinished', evidence: { unfinished: expect.stringContaining('could not be deleted') } } },
   ])
 })
 

@@ -169,10 +169,13 @@ function verdictOf({ clause, observation, isStopped }: Played, release: string, 
   if (!isCheck(check)) return { outcome: 'unchecked', why: check.unchecked }
   if (observation === undefined) return { outcome: 'untried', needs: missing(clause, options) }
   if (clause.since !== undefined && isBefore(release, clause.since)) return { outcome: 'later', since: clause.since }
-  const { seen, transcript, frames, unfinished } = observation
+  const { seen, transcript, frames, leftover, unfinished = leftover } = observation
   const evidence = { seen, expected: expectedOf(check, release), transcript, frames, unfinished }
   if (isStopped) return { outcome: 'stopped', evidence }
-  return { outcome: gradeOf(check, level, observation, release), evidence }
+  const grade = gradeOf(check, level, observation, release)
+  // Reports leave out the evidence of what is right, and so would not name the node that is left.
+  const isRight = grade === 'equal' || grade === 'allowed'
+  return { outcome: isRight && leftover !== undefined ? 'unfinished' : grade, evidence }
 }
 
 /** The release with the most equal clauses. */

@@ -31,7 +31,7 @@ export interface Evidence {
   readonly transcript: readonly string[]
   /** The first 500 frames, each with its first 4,096 bytes. */
   readonly frames: readonly Frame[]
-  /** Why it came to no end; undefined if it did. */
+  /** Why it came to no end, or which node could not be deleted afterwards; undefined if all went well. */
   readonly unfinished: string | undefined
 }
 
