@@ -1,4 +1,6 @@
 // `zk lock` and `zk elect` as processes: their commands never run when another contender can hold the lock.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +47,7 @@ async function guardianOf({ child }: ZkCommand): Promise<number | undefined> {
   const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').catch(() => '')
   for (const pid of children.trim().split(' ')) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-    if (command.endsWith('\0guard\0')) return Number(pid)
+    if (command.includes('\0guard\0')) return Number(pid)
   }
   return undefined
 }
@@ -73,6 +75,17 @@ describeEnsemble('zk lock', (ensemble) => {
     await until('another one', async () => ((await guardianOf(run)) ?? first) !== first)
     run.child.kill('SIGKILL')
     await until('the command to end', async () => (await processesOf(node)).length === 0)
+  })
+
+  test('the guardian knows what to kill, also if zk is killed before it writes a line', async () => {
+    const node = '/locks/job/of-a-test'
+    const child = spawn('sh', ['-c', 'sleep 600'], { detached: true, env: { ...process.env, ZK_LOCK_NODES: node } })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    const family = { first: child.pid, since: 0, ownsGroup: true, node }
+    const guardian = startZk([], '', ['guard', JSON.stringify({ family, leaseEnd: Date.now() + 600_000, reserve: 100 })])
+    expect(await guardian.ended).toBe(0)
+    expect(await ended).toEqual([null, 'SIGKILL'])
   })
 
   test('zk lock ends its command as soon as a machine wakes up that was suspended for longer than the lease', async () => {

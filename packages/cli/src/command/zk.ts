@@ -125,7 +125,7 @@ declare const ZK_VERSION: string
 export async function zk(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   // Not in the help: `zk lock` starts it.
-  if (name === 'guard') return (await import('../lock/guardian.ts')).guard()
+  if (name === 'guard') return (await import('../lock/guardian.ts')).guard(rest)
   // Nor this: the scripts of `zk completion` start it.
   if (name === 'complete') return (await import('../shell/complete-line.ts')).completeLine(rest, COMMANDS)
   // Nor this: the man pages are made of it.

@@ -68,7 +68,8 @@ export class GuardedCommand {
     const launch = child.stdio[3] as Writable
     launch.on('error', () => {})
     try {
-      const guardian = await Guardian.start(family, leaseEnd - performance.now(), reserve)
+      const guardian = new Guardian(family, leaseEnd - performance.now(), reserve)
+      await guardian.ready
       const command = new GuardedCommand(ended, family, reserve, guardian, leaseEnd)
       if (mayStart()) {
         launch.write('go\n')
@@ -141,7 +142,8 @@ export class GuardedCommand {
       if (this.#isFinished) return
       say('the guardian of the command was killed: starting another one')
       try {
-        this.#guardian = await Guardian.start(this.#family, this.#leaseEnd - performance.now(), this.#reserve)
+        this.#guardian = new Guardian(this.#family, this.#leaseEnd - performance.now(), this.#reserve)
+        await this.#guardian.ready
         this.#watch(this.#guardian)
       } catch (error) {
         say(`ending the command: ${(error as Error).message}`)

@@ -11,50 +11,44 @@ const LOOK = 250
 /** Between two looks for what is left, in ms. */
 const REPEAT = 20
 
-/** What zk tells the guardian, a line each. */
-type Order =
-  | { readonly family: Family; readonly reserve: number }
-  /** When the lease ends, by the wall clock of this machine: a guardian that was frozen may read an old order. */
-  | { readonly leaseEnd: number }
-  | { readonly done: true }
+/** In the arguments of the guardian, which knows it from its first moment: zk may be killed before it writes a line. */
+interface Duty {
+  readonly family: Family
+  /** When the lease ends, by the wall clock of this machine: a guardian that was frozen may read an old line. */
+  readonly leaseEnd: number
+  /** The command is killed so long before, in ms. */
+  readonly reserve: number
+}
+
+/** What zk tells the guardian later, a line each. */
+type Order = Pick<Duty, 'leaseEnd'> | { readonly done: true }
 
 export class Guardian {
+  /** Resolves when it guards the family, and rejects if it ends before. */
+  readonly ready: Promise<void>
   /** Resolves when it has ended, which it does only if somebody kills it. */
   readonly ended: Promise<void>
   readonly pid: number
   readonly #orders: Writable
 
-  /**
-   * `lease` is what is left of the lease, and the command is killed `reserve` before its end. In ms. Resolves when it guards the
-   * family, and rejects if it ends before.
-   */
-  static async start(family: Family, lease: number, reserve: number): Promise<Guardian> {
+  /** `lease` is what is left of the lease, and the command is killed `reserve` before its end. In ms. */
+  constructor(family: Family, lease: number, reserve: number) {
+    const duty: Duty = { family, leaseEnd: Date.now() + lease, reserve }
+    const zk = isExecutable() ? [] : [...process.execArgv, process.argv[1]!]
     // A session of its own: no signal of the terminal, or for the group of zk, reaches it.
-    const child = spawn(
-      process.execPath,
-      [...(isExecutable() ? [] : [...process.execArgv, process.argv[1]!]), 'guard'],
-      {
-        detached: true,
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    )
-    const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()))
-    const guardian = new Guardian(child.pid ?? 0, child.stdin, ended)
-    guardian.#tell({ family, reserve })
-    guardian.extend(lease)
-    await new Promise<void>((resolve, reject) => {
+    const child = spawn(process.execPath, [...zk, 'guard', JSON.stringify(duty)], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    this.pid = child.pid ?? 0
+    this.#orders = child.stdin
+    this.#orders.on('error', () => {})
+    this.ended = new Promise<void>((resolve) => void child.once('close', () => resolve()))
+    this.ready = new Promise<void>((resolve, reject) => {
       child.once('error', reject)
       child.stdout.once('data', () => resolve())
-      void ended.then(() => reject(new Error('the guardian of the command cannot be started')))
+      void this.ended.then(() => reject(new Error('the guardian of the command cannot be started')))
     })
-    return guardian
-  }
-
-  private constructor(pid: number, orders: Writable, ended: Promise<void>) {
-    this.pid = pid
-    this.ended = ended
-    this.#orders = orders
-    orders.on('error', () => {})
   }
 
   /** The lease lasts so long from now, in ms. */
@@ -83,32 +77,30 @@ function isExecutable(): boolean {
 }
 
 /** What the guardian does. Resolves when it has nothing to guard any more. */
-export async function guard(): Promise<number> {
+export async function guard([duty = '']: readonly string[]): Promise<number> {
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
-  let family: Family | undefined
-  let reserve = 0
-  let leaseEnd = Infinity
+  const { family, reserve, ...first } = JSON.parse(duty) as Duty
+  let { leaseEnd } = first
   let isDone = false
   const kill = async (): Promise<void> => {
     const endedAt = await killAll(family)
     if (endedAt !== undefined) say(`the guardian has killed the command, ${byTheLease(leaseEnd - endedAt)}`)
   }
-  let timer: ReturnType<typeof setTimeout> | undefined
+  const killInTime = (): NodeJS.Timeout => setTimeout(() => void kill(), leaseEnd - reserve - Date.now())
+  let timer = killInTime()
   const looks = setInterval(() => {
     if (Date.now() >= leaseEnd - reserve) void kill()
   }, LOOK)
+  sayReady()
   for await (const line of createInterface({ input: process.stdin })) {
     const order = JSON.parse(line) as Order
-    if ('family' in order) {
-      ;({ family, reserve } = order)
-      sayReady()
-    }
-    if ('leaseEnd' in order) {
+    if ('done' in order) {
+      isDone = true
+    } else {
       leaseEnd = order.leaseEnd
       clearTimeout(timer)
-      timer = setTimeout(() => void kill(), leaseEnd - reserve - Date.now())
+      timer = killInTime()
     }
-    if ('done' in order) isDone = true
   }
   clearInterval(looks)
   clearTimeout(timer)
@@ -126,11 +118,11 @@ function sayReady(): void {
 }
 
 /** Resolves with the time at which nothing was left; undefined if there was nothing to kill. In ms, by the wall clock. */
-async function killAll(family: Family | undefined): Promise<number | undefined> {
+async function killAll(family: Family): Promise<number | undefined> {
   let hasKilled = false
   let endedAt = 0
   // A process that is born while another one ends may not be seen: the first look that finds nothing proves little.
-  for (let empty = 0; family !== undefined && empty < 2;) {
+  for (let empty = 0; empty < 2;) {
     const members = await signalFamily(family, 'SIGKILL')
     empty = members.length === 0 ? empty + 1 : 0
     if (empty === 1) endedAt = Date.now()
