@@ -83,7 +83,10 @@ describeEnsemble('zk lock', (ensemble) => {
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = once(child, 'close')
     const family = { first: child.pid, since: 0, ownsGroup: true, node }
-    const guardian = startZk([], '', ['guard', JSON.stringify({ family, leaseEnd: Date.now() + 600_000, reserve: 100 })])
+    const guardian = startZk([], '', [
+      'guard',
+      JSON.stringify({ family, leaseEnd: Date.now() + 600_000, reserve: 100 }),
+    ])
     expect(await guardian.ended).toBe(0)
     expect(await ended).toEqual([null, 'SIGKILL'])
   })

@@ -86,7 +86,7 @@ export async function guard([duty = '']: readonly string[]): Promise<number> {
     const endedAt = await killAll(family)
     if (endedAt !== undefined) say(`the guardian has killed the command, ${byTheLease(leaseEnd - endedAt)}`)
   }
-  const killInTime = (): NodeJS.Timeout => setTimeout(() => void kill(), leaseEnd - reserve - Date.now())
+  const killInTime = (): ReturnType<typeof setTimeout> => setTimeout(() => void kill(), leaseEnd - reserve - Date.now())
   let timer = killInTime()
   const looks = setInterval(() => {
     if (Date.now() >= leaseEnd - reserve) void kill()
