@@ -31,6 +31,18 @@ describe.each(Object.entries(RELEASES))('Servers of %s', (line, release) => {
   })
 })
 
+test('A clause that fails is accused, or one that it follows from is: none follows from itself', () => {
+  const follows = new Map(clauses.map(([id, clause]) => [id, clause.follows ?? []]))
+  const ancestors = (id: string, seen = new Set<string>()): Set<string> => {
+    for (const from of follows.get(id) ?? []) {
+      expect(follows.has(from), `${id} follows from ${from}`).toBe(true)
+      if (!seen.has(from)) ancestors(from, seen.add(from))
+    }
+    return seen
+  }
+  for (const [id] of clauses) expect([id, ancestors(id).has(id)]).toEqual([id, false])
+})
+
 function settingsFor(needs: readonly Need[] = []): VirtualTargetOptions['more'] {
   return {
     ...(needs.includes('sasl') ? { sasl: { users: { bob: 'secret' } } } : {}),

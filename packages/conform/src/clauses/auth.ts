@@ -125,7 +125,7 @@ export const auth: Chapter = {
       number: 8,
       text: 'Identities belong to the connection, not to the session. A client sends its auth packets again on each connection.',
       source: 'ServerCnxn.authInfo',
-      follows: ['auth/1'],
+      follows: ['auth/1', 'sessions/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -153,7 +153,7 @@ export const auth: Chapter = {
       number: 10,
       text: 'A failed auth packet does not end the session: it can be resumed, with its ephemeral nodes.',
       source: 'ZooKeeperServer.processPacket',
-      follows: ['auth/9'],
+      follows: ['auth/9', 'sessions/1'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -274,7 +274,7 @@ export const create: Chapter = {
       profile: 'full',
       text: 'The permission on the parent is checked before the node: `NoAuth` does not tell whether the node exists.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['acl/5'],
+      follows: ['acl/5', 'acl/32'],
       check: {
         play: async (t) => {
           const a = await t.open()

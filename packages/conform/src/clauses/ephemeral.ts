@@ -32,7 +32,7 @@ export const ephemeral: Chapter = {
       number: 2,
       text: 'When a session expires, its ephemeral nodes are deleted.',
       source: 'SessionTrackerImpl.run, DataTree.killSession',
-      follows: ['ephemeral/12'],
+      follows: ['ephemeral/12', 'sessions/8'],
       check: {
         waits: true,
         play: async (t) => {
@@ -220,6 +220,7 @@ export const ephemeral: Chapter = {
       number: 12,
       text: 'The deletion at the end of a session fires the watches of the node and of its parent, as a `delete` does.',
       source: 'DataTree.deleteNode',
+      follows: ['watches/2', 'watches/5', 'watches/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -238,6 +239,7 @@ export const ephemeral: Chapter = {
       number: 13,
       text: 'An ephemeral node that is created just before its session closes, while the create is not answered yet, is deleted as well.',
       source: 'PrepRequestProcessor.pRequest2Txn: closeSession takes outstanding changes into account',
+      follows: ['order/1'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -219,6 +219,7 @@ export const framesNobodySends: Chapter = {
       profile: 'full',
       text: 'A read whose record ends too early fails with `MarshallingError`. The connection stays open.',
       source: 'FinalRequestProcessor.processRequest (catch Exception)',
+      follows: ['order/3'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -295,6 +296,7 @@ export const framesNobodySends: Chapter = {
       text: '`createSession`, which servers send each other, is answered in the form of a handshake if a client sends it in its session, with the session that it has.',
       source:
         'PrepRequestProcessor.pRequest2Txn (createSession), FinalRequestProcessor, ZooKeeperServer.finishSessionInit',
+      follows: ['framing/12'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -312,7 +314,7 @@ export const framesNobodySends: Chapter = {
       profile: 'full',
       text: '`closeSession` may have a body, and any xid.',
       source: 'PrepRequestProcessor.pRequest2Txn (closeSession), which reads nothing',
-      follows: ['sessions/4', 'sessions/5'],
+      follows: ['sessions/4', 'sessions/5', 'framing/12', 'order/2'],
       check: {
         play: async (t) => {
           for (const [body, xid] of [

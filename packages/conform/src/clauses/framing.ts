@@ -165,6 +165,7 @@ export const framing: Chapter = {
       number: 10,
       text: 'Text is UTF-8, after its length in bytes.',
       source: 'BinaryInputArchive.readString, BinaryOutputArchive.writeString',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -180,6 +181,7 @@ export const framing: Chapter = {
       profile: 'full',
       text: 'A boolean is one byte. Any byte but 0 means true.',
       source: 'BinaryInputArchive.readBool, java.io.DataInputStream.readBoolean',
+      follows: ['watches/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -223,6 +225,7 @@ export const framing: Chapter = {
       number: 14,
       text: 'The replies to `delete`, `ping` and `closeSession` are the header alone.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['order/3', 'sessions/4'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })

@@ -66,6 +66,7 @@ export const handshake: Chapter = {
       profile: 'full',
       text: 'The password of a request for a new session is ignored, whatever its length, even if it is null.',
       source: 'ZooKeeperServer.createSession',
+      follows: ['frames-nobody-sends/6'],
       check: {
         play: async (t) => {
           for (const passwd of [new Uint8Array(5).fill(7), new Uint8Array(0), null]) {
@@ -344,6 +345,7 @@ export const handshake: Chapter = {
       number: 24,
       text: 'The client may send requests before it has the answer. They are executed after the session is established.',
       source: 'ZooKeeperServer.processConnectRequest, ServerCnxn.disableRecv and enableRecv',
+      follows: ['sessions/4'],
       check: {
         play: async (t) => {
           const a = await t.dial()
@@ -370,6 +372,7 @@ export const handshake: Chapter = {
       profile: 'full',
       text: 'A new session is a transaction: it uses up a zxid.',
       source: 'PrepRequestProcessor.pRequest2Txn (createSession)',
+      follows: ['order/13'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -36,6 +36,7 @@ export const multiRead: Chapter = {
       profile: 'full',
       text: 'The result of `getChildren` has the names of the children, without a Stat.',
       source: 'FinalRequestProcessor, GetChildrenResult',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -138,6 +139,7 @@ export const multiRead: Chapter = {
       profile: 'full',
       text: 'Other reads, such as `exists`, cannot be parts either: MarshallingError.',
       source: 'MultiOperationRecord.deserialize',
+      follows: ['frames-nobody-sends/13'],
       check: {
         play: async (t) => {
           const a = await t.open()

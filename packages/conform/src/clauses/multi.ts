@@ -19,6 +19,7 @@ export const multi: Chapter = {
       number: 1,
       text: 'A multi applies all its parts.',
       source: 'PrepRequestProcessor.pRequest, DataTree.processTxn; ZOOKEEPER-965',
+      follows: ['reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -34,6 +35,7 @@ export const multi: Chapter = {
       number: 2,
       text: 'If one part fails, no part is applied.',
       source: 'PrepRequestProcessor.pRequest, DataTree.processTxn; ZOOKEEPER-965',
+      follows: ['create/4', 'reads/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -76,7 +78,7 @@ export const multi: Chapter = {
       number: 4,
       text: 'All changes of a multi have the same zxid, which is that in the header of the reply.',
       source: 'PrepRequestProcessor.pRequest',
-      follows: ['multi/1'],
+      follows: ['multi/1', 'stat/3', 'order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -98,6 +100,7 @@ export const multi: Chapter = {
         'The reply to a multi that was applied has one result for each part, of the type of this part and in the same order. ' +
         'The results of `delete` and `check` are empty.',
       source: 'FinalRequestProcessor, MultiResponse.serialize',
+      follows: ['watches/32'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -129,7 +132,7 @@ export const multi: Chapter = {
       number: 7,
       text: 'The result of a sequential `create` is the path with the number. Two of them in one multi get different numbers.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['multi/5'],
+      follows: ['multi/5', 'sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -216,6 +219,7 @@ export const multi: Chapter = {
       profile: 'extended',
       text: 'The result of `createTTL` is one of `create2`, with a Stat.',
       source: 'FinalRequestProcessor, CreateResult',
+      follows: ['ttl/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -246,7 +250,7 @@ export const multi: Chapter = {
       number: 14,
       text: 'In the results of a failed multi, the part that has failed has the error that it would have on its own.',
       source: 'PrepRequestProcessor.pRequest',
-      follows: ['multi/13', 'multi/2'],
+      follows: ['multi/13', 'multi/2', 'paths/4', 'delete/7', 'set-data/3', 'ephemeral/5'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -322,7 +326,7 @@ export const multi: Chapter = {
       number: 18,
       text: 'A failed multi uses up no number of sequential nodes.',
       source: 'PrepRequestProcessor.rollbackPendingChanges; ZOOKEEPER-1624',
-      follows: ['multi/2'],
+      follows: ['multi/2', 'sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -338,7 +342,7 @@ export const multi: Chapter = {
       number: 19,
       text: 'A failed multi changes no Stat.',
       source: 'PrepRequestProcessor.rollbackPendingChanges',
-      follows: ['multi/2'],
+      follows: ['multi/2', 'stat/9', 'stat/19'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -356,7 +360,7 @@ export const multi: Chapter = {
       number: 20,
       text: 'A failed multi does not disturb requests that were sent before and after it without waiting for replies.',
       source: 'PrepRequestProcessor.rollbackPendingChanges; ZOOKEEPER-1624',
-      follows: ['multi/2'],
+      follows: ['multi/2', 'sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -408,7 +412,7 @@ export const multi: Chapter = {
         '`check` fails with NoNode if there is no such node, and with BadVersion if the version of its data is another one. ' +
         'Version -1 fits any.',
       source: 'PrepRequestProcessor.pRequest2Txn',
-      follows: ['multi/13'],
+      follows: ['multi/13', 'stat/6'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -498,7 +502,7 @@ export const multi: Chapter = {
       number: 29,
       text: 'An ephemeral node that a multi creates belongs to its session, and may have no children in the same multi either.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['multi/2', 'multi/13', 'multi/15', 'multi/5'],
+      follows: ['multi/2', 'multi/13', 'multi/15', 'multi/5', 'ephemeral/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -15,6 +15,7 @@ export const order: Chapter = {
       number: 1,
       text: 'The requests of a connection are answered in the order in which they were sent, reads and writes alike.',
       source: 'CommitProcessor, FinalRequestProcessor',
+      follows: ['watches/16'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -89,6 +90,7 @@ export const order: Chapter = {
       number: 6,
       text: 'Requests may be sent without waiting for replies. They are executed one after the other: each sees what the earlier ones have done.',
       source: 'PrepRequestProcessor.outstandingChanges, CommitProcessor',
+      follows: ['delete/7'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -297,6 +299,7 @@ export const order: Chapter = {
       number: 18,
       text: 'An event has the xid -1 and the error code 0.',
       source: 'NIOServerCnxn.process, ClientCnxn.NOTIFICATION_XID',
+      follows: ['watches/3', 'watches/26'],
       check: {
         play: async (t) => {
           const a = await t.open({ pings: false })
@@ -332,6 +335,7 @@ export const order: Chapter = {
       needs: ['ensemble', 'control'],
       text: 'With each leader the upper 32 bits of the zxid grow, and the lower 32 begin again.',
       source: 'ZxidUtils, Leader.lead (getEpochToPropose)',
+      follows: ['sessions/16', 'sessions/23'],
       check: {
         play: async (t) => {
           const a = await t.open({ at: 'follower', timeOut: 20_000 })

@@ -254,7 +254,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'The event of a sequential node has the whole path, with the number that the server has chosen.',
       source: 'DataTree.createNode',
-      follows: ['persistent-watches/8', 'persistent-watches/10'],
+      follows: ['persistent-watches/8', 'persistent-watches/10', 'sequential/1'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -529,7 +529,7 @@ export const persistentWatches: Chapter = {
       since: '3.6',
       text: 'Persistent watches end with their connection. Those of other sessions stay.',
       source: 'DataTree.removeCnxn',
-      follows: ['persistent-watches/8'],
+      follows: ['persistent-watches/8', 'watches/24', 'persistent-watches/10'],
       check: {
         play: async (t) => {
           const [a, b] = [await t.open(), await t.open()]

@@ -263,7 +263,7 @@ export const quota: Chapter = {
       profile,
       text: 'A `setData` is checked against the quota before its version: QuotaExceeded comes before BadVersion.',
       source: 'PrepRequestProcessor.pRequest2Txn',
-      follows: ['quota/9'],
+      follows: ['quota/9', 'set-data/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -339,6 +339,7 @@ export const quota: Chapter = {
       text: 'If the limits cannot be read, `create` and `setData` in the subtree fail with MarshallingError. They stop a server before 3.7.',
       source: 'StatsTrack, ZooKeeperServer.checkQuota',
       needs: ['hostile'],
+      follows: ['delete/3'],
       check: {
         play: async (t) => {
           const a = await t.open()

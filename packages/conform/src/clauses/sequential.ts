@@ -143,7 +143,7 @@ export const sequential: Chapter = {
       number: 9,
       text: 'A failed `multi` uses up no number.',
       source: 'PrepRequestProcessor.rollbackPendingChanges, ZOOKEEPER-1624',
-      follows: ['sequential/7'],
+      follows: ['sequential/7', 'multi/2'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -162,7 +162,7 @@ export const sequential: Chapter = {
       number: 10,
       text: 'The creates of a `multi` get numbers one after another.',
       source: 'PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['sequential/4'],
+      follows: ['sequential/4', 'multi/5', 'watches/32'],
       check: {
         play: async (t) => {
           const a = await t.open()

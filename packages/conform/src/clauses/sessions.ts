@@ -176,7 +176,7 @@ export const sessions: Chapter = {
       profile: 'full',
       text: 'When a session expires, the server closes its connection, and sends nothing before.',
       source: 'ZooKeeperServer.close, FinalRequestProcessor.processRequest (closeSession without a connection)',
-      follows: ['sessions/8'],
+      follows: ['sessions/8', 'handshake/16'],
       check: {
         waits: true,
         play: async (t) => {
@@ -215,7 +215,7 @@ export const sessions: Chapter = {
       profile: 'full',
       text: '`auth` does not keep a session alive, although it is answered.',
       source: 'ZooKeeperServer.processPacket, which answers it without submitRequest',
-      follows: ['sessions/8', 'sessions/11'],
+      follows: ['sessions/8', 'sessions/11', 'handshake/11'],
       check: {
         waits: true,
         play: async (t) =>

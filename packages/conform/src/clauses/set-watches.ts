@@ -47,7 +47,7 @@ export const setWatches: Chapter = {
       number: 1,
       text: 'A data watch of a node that has not changed is set, without an event, and fires on the next change.',
       source: 'DataTree.setWatches',
-      follows: ['watches/1'],
+      follows: ['watches/1', 'order/13', 'sessions/1'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -65,6 +65,7 @@ export const setWatches: Chapter = {
       number: 2,
       text: 'A data watch of a node whose data has changed is answered with `NodeDataChanged`.',
       source: 'DataTree.setWatches compares mzxid',
+      follows: ['stat/3', 'sessions/1'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -81,6 +82,7 @@ export const setWatches: Chapter = {
       number: 3,
       text: 'A data watch of a node that was deleted is answered with `NodeDeleted`.',
       source: 'DataTree.setWatches',
+      follows: ['sessions/1'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -117,6 +119,7 @@ export const setWatches: Chapter = {
       number: 5,
       text: 'New children and a new ACL do not concern a data watch.',
       source: 'DataTree.setWatches compares mzxid',
+      follows: ['stat/4', 'order/13'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -136,7 +139,7 @@ export const setWatches: Chapter = {
       number: 6,
       text: 'A watch of a missing node is set, without an event, if the node is still missing, and fires when it is created.',
       source: 'DataTree.setWatches',
-      follows: ['watches/3'],
+      follows: ['watches/3', 'sessions/1'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, { lists: { existWatches: ['/n'] } })
@@ -151,6 +154,7 @@ export const setWatches: Chapter = {
       number: 7,
       text: 'A watch of a missing node that was created is answered with `NodeCreated`.',
       source: 'DataTree.setWatches',
+      follows: ['sessions/1'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, { gap: (a) => a.create('/n'), lists: { existWatches: ['/n'] } })
@@ -203,7 +207,7 @@ export const setWatches: Chapter = {
       number: 10,
       text: 'A child watch of a node whose children have not changed is set, and fires on the next change.',
       source: 'DataTree.setWatches',
-      follows: ['watches/6'],
+      follows: ['watches/6', 'order/13', 'sessions/1'],
       check: {
         play: async (t) => {
           const { a, b } = await reconnect(t, {
@@ -221,6 +225,7 @@ export const setWatches: Chapter = {
       number: 11,
       text: 'A child watch of a node that has a new child is answered with `NodeChildrenChanged`.',
       source: 'DataTree.setWatches compares pzxid',
+      follows: ['stat/11', 'sessions/1'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -278,6 +283,7 @@ export const setWatches: Chapter = {
       number: 14,
       text: 'A child watch of a node that was deleted is answered with `NodeDeleted`.',
       source: 'DataTree.setWatches',
+      follows: ['sessions/1'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -294,7 +300,7 @@ export const setWatches: Chapter = {
       number: 15,
       text: 'A child watch of a node that was deleted and created again is answered with `NodeChildrenChanged`.',
       source: 'DataTree.setWatches: the pzxid of a new node is its czxid',
-      follows: ['set-watches/11'],
+      follows: ['set-watches/11', 'set-watches/12'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -314,6 +320,7 @@ export const setWatches: Chapter = {
       number: 16,
       text: 'The data of the node and of its children, and nodes further below, do not concern a child watch.',
       source: 'DataTree.setWatches compares pzxid',
+      follows: ['stat/13', 'order/13'],
       check: {
         play: async (t) => {
           const { b } = await reconnect(t, {
@@ -386,7 +393,7 @@ export const setWatches: Chapter = {
       number: 19,
       text: 'A change was missed if its zxid is greater than `relativeZxid`. The change with this very zxid was seen.',
       source: 'DataTree.setWatches',
-      follows: ['set-watches/2', 'set-watches/11'],
+      follows: ['set-watches/2', 'set-watches/11', 'order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -434,7 +441,7 @@ export const setWatches: Chapter = {
       level: 'SHOULD',
       text: 'The events come in the order of the lists: data, then missing nodes, then children.',
       source: 'DataTree.setWatches',
-      follows: ['set-watches/2', 'set-watches/7', 'set-watches/11'],
+      follows: ['set-watches/2', 'set-watches/7', 'set-watches/11', 'set-watches/12'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -24,6 +24,7 @@ export const setWatches2: Chapter = {
         'set-watches/10',
         'set-watches/11',
         'set-watches/19',
+        'set-watches/12',
       ],
       check: {
         play: async (t) => {

@@ -176,6 +176,7 @@ export const ttl: Chapter = {
       profile: 'extended',
       text: 'Some time after its TTL is over, the server deletes a node without children, and fires the watches of the node and of its parent.',
       source: 'ContainerManager.getCandidates, DataTree.deleteNode',
+      follows: ['watches/2', 'watches/5', 'watches/7'],
       check: {
         waits: true,
         play: async (t) => {
@@ -261,7 +262,7 @@ export const ttl: Chapter = {
       profile: 'extended',
       text: 'A `multi` may contain `createTTL`, with the same checks.',
       source: 'MultiOperationRecord.deserialize, PrepRequestProcessor.pRequest2TxnCreate',
-      follows: ['ttl/4'],
+      follows: ['ttl/4', 'multi/2', 'multi/5'],
       check: {
         play: async (t) => {
           const a = await t.open()

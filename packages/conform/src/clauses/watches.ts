@@ -399,6 +399,7 @@ export const watches: Chapter = {
       number: 22,
       text: 'A write that fails fires no watch.',
       source: 'PrepRequestProcessor.pRequest, DataTree.processTxn',
+      follows: ['delete/3', 'delete/7', 'set-data/3'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -552,7 +553,7 @@ export const watches: Chapter = {
       number: 30,
       text: 'An event has the error 0 and the state 3 (`SyncConnected`), and nothing follows its path.',
       source: 'NIOServerCnxn.process, WatchedEvent.getWrapper',
-      follows: ['watches/1'],
+      follows: ['watches/1', 'order/18'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -572,7 +573,7 @@ export const watches: Chapter = {
       profile: 'full',
       text: 'The zxid in the header of an event is that of the change.',
       source: 'NIOServerCnxn.process, ZOOKEEPER-4655',
-      follows: ['watches/1'],
+      follows: ['watches/1', 'order/11'],
       check: {
         play: async (t) => {
           const a = await t.open()
@@ -638,6 +639,7 @@ export const watches: Chapter = {
       number: 34,
       text: 'A `multi` that fails fires no watch, not even those of the operations before the failure.',
       source: 'DataTree.processTxn',
+      follows: ['multi/2'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -69,6 +69,7 @@ export const whoAmI: Chapter = {
       profile: 'full',
       text: 'The request needs no body. Bytes after its header have no meaning.',
       source: 'FinalRequestProcessor.processRequest',
+      follows: ['framing/12'],
       check: {
         play: async (t) => {
           const a = await t.open()

@@ -47,7 +47,7 @@ export const words: Chapter = {
       profile: 'full',
       text: 'A word may arrive in pieces, and with more bytes after it, such as the line feed of a terminal.',
       source: 'NIOServerCnxn.readLength',
-      follows: ['words/1'],
+      follows: ['words/1', 'framing/3'],
       check: {
         play: async (t) => {
           for (const parts of [['srvr\n'], ['s', 'rv', 'r']]) {
@@ -84,6 +84,7 @@ export const words: Chapter = {
       profile: 'full',
       text: 'Four letters that are no word close the connection without an answer. Upper case is not the same.',
       source: 'FourLetterCommands.isKnown, NIOServerCnxn.readLength',
+      follows: ['frames-nobody-sends/1'],
       check: {
         play: async (t) => {
           for (const text of ['abcd', 'SRVR', 'srv\n']) {

@@ -266,7 +266,6 @@ export const nodes: readonly BrokenServer[] = [
     does: 'writes numbers with nine digits',
     replace: "padStart(10, '0')",
     with: "padStart(9, '0')",
-    also: ['containers/13'],
   },
   {
     clause: 'sequential/6',
@@ -318,6 +317,7 @@ export const nodes: readonly BrokenServer[] = [
   },
   {
     clause: 'ephemeral/12',
+    also: ['watches/36', 'watches/37'],
     does: 'fires no watches at the end of a session',
     replace: 'this.#delete(path, zxid) left?.delete(path)',
     with: `const above = this.#nodes.get(parentOf(path))

@@ -199,7 +199,7 @@ export const watches: readonly BrokenServer[] = [
   },
   {
     clause: 'watches/36',
-    also: ['watches/37'],
+    also: ['watches/37', 'ephemeral/12'],
     does: 'tells nobody of the deletion of ephemeral nodes',
     replace: 'for (const path of txn.paths) { this.#delete(path, zxid)',
     with: `for (const path of txn.paths) {
