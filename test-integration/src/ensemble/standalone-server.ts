@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { connect } from 'node:net'
+import { ask, parseSrvr } from '@zk/conform/internal'
 import { dockerClient, LOOPBACK } from './docker.ts'
 import { freePorts } from './free-ports.ts'
 import { ensureImage } from './image.ts'
@@ -47,7 +47,11 @@ export class StandaloneServer implements AsyncDisposable {
     })
     await container.start()
     const server = new StandaloneServer(container.id, `${LOOPBACK}:${port}`)
-    await until(`a server at ${server.connectString}`, () => isServing(port))
+    await until(`a server at ${server.connectString}`, async () => {
+      // A server that is being set up may take the word and never answer.
+      const answer = await ask(port, 'srvr', { host: LOOPBACK, timeout: 1_000 })
+      return parseSrvr(answer) !== undefined
+    })
     return server
   }
 
@@ -60,15 +64,4 @@ export class StandaloneServer implements AsyncDisposable {
     const { dockerode } = (await dockerClient()).container
     await dockerode.getContainer(this.#container).remove({ force: true, v: true })
   }
-}
-
-function isServing(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, LOOPBACK)
-    let answer = ''
-    socket.on('data', (chunk) => (answer += chunk.toString()))
-    socket.once('error', () => resolve(false))
-    socket.once('close', () => resolve(answer.startsWith('Zookeeper version')))
-    socket.end('srvr')
-  })
 }

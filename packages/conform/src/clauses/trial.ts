@@ -99,9 +99,7 @@ export class Trial {
 
   /** Name and password of the superuser, for clauses that need it. */
   get superUser(): string {
-    const { superUser } = this.scenario.stage
-    if (superUser === undefined) throw new Error('the password of the superuser is not known')
-    return superUser
+    return this.scenario.superUser
   }
 
   /** The lines that `see` was told. */

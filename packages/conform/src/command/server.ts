@@ -71,7 +71,13 @@ export async function judgeServer(
       given: givenBy(options, servers.length),
       as: options.as,
       likely: await likelyRelease(servers[0]!),
-      oracle: (release) => new VirtualTarget({ release: oracleOf(release), members: servers.length === 1 ? 1 : 3 }),
+      oracle: (release) =>
+        new VirtualTarget({
+          release: oracleOf(release),
+          members: servers.length === 1 ? 1 : 3,
+          // Ours is called super.
+          superUser: options.superUser?.startsWith('super:') === true ? options.superUser : undefined,
+        }),
       timeout: options.timeout,
       signal,
       isAlive,

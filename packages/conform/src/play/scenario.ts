@@ -42,6 +42,13 @@ export class Scenario {
     transcript.join('scenario')
   }
 
+  /** Name and password of the superuser, for what needs it. */
+  get superUser(): string {
+    const { superUser } = this.stage
+    if (superUser === undefined) throw new Error('the password of the superuser is not known')
+    return superUser
+  }
+
   /** The address of this process, as servers see it. */
   get clientAddress(): string {
     if (this.#clientAddress !== undefined) return this.#clientAddress

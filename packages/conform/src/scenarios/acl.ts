@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ACL, generateDigest, OpCode, Perms } from '@zk/wire'
-import { open, type Session, settings } from '../play/index.ts'
+import { open, type Session } from '../play/index.ts'
 import { group } from './group.ts'
 
 const sha1 = (bytes: Uint8Array): Uint8Array => createHash('sha1').update(bytes).digest()
@@ -226,18 +226,21 @@ export const acl = group('ACL', {
     await a.close()
   },
 
-  'super has all permissions': async (s) => {
-    const a = await s.open()
-    await a.create('/a', { acl: [entry(0, 'digest', idOf(tom))] })
-    await everything(a, '/a')
-    await a.auth('digest', 'super:wrong')
-    await everything(a, '/a')
-    await a.auth('digest', settings.superUser)
-    await everything(a, '/a')
-    await a.create('/mine', { acl: [entry(Perms.ALL, 'auth', '')] })
-    await a.getACL('/mine')
-    await a.delete('/a')
-    await a.close()
+  'super has all permissions': {
+    needs: ['superuser'],
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/a', { acl: [entry(0, 'digest', idOf(tom))] })
+      await everything(a, '/a')
+      await a.auth('digest', 'super:wrong')
+      await everything(a, '/a')
+      await a.auth('digest', s.superUser)
+      await everything(a, '/a')
+      await a.create('/mine', { acl: [entry(Perms.ALL, 'auth', '')] })
+      await a.getACL('/mine')
+      await a.delete('/a')
+      await a.close()
+    },
   },
 
   'an ACL applies to its node, not to the ones below': async (s) => {

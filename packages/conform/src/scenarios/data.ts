@@ -1,5 +1,4 @@
 import { CreateMode, operations, Perms, type RequestMessage } from '@zk/wire'
-import { settings } from '../play/index.ts'
 import { group } from './group.ts'
 
 const noRights = [{ perms: Perms.ADMIN, id: { scheme: 'world', id: 'anyone' } }]
@@ -181,25 +180,28 @@ export const data = group('data', {
     await b.close()
   },
 
-  'getEphemerals, getAllChildrenNumber and whoAmI answer': async (s) => {
-    const a = await s.open()
-    await a.create('/a')
-    await a.create('/a/b', { flags: CreateMode.EPHEMERAL })
-    await a.create('/ab', { flags: CreateMode.EPHEMERAL })
-    for (const path of ['/', '/a', '/a/b', '/none', null]) await a.call('getAllChildrenNumber', { path })
-    for (const prefixPath of ['/', '/a', '/a/', '/ab', '/none', '', ' ', null]) {
-      await a.call('getEphemerals', { prefixPath })
-    }
-    const b = await s.open()
-    await b.call('getEphemerals', { prefixPath: '/' })
-    await a.create('/closed', { acl: noRights })
-    await a.call('getAllChildrenNumber', { path: '/closed' })
-    for (const user of ['tom:pass', settings.superUser]) {
-      await a.auth('digest', user)
-      s.needsClientAddress()
-      await a.call('whoAmI', undefined)
-    }
-    await a.close()
-    await b.close()
+  'getEphemerals, getAllChildrenNumber and whoAmI answer': {
+    needs: ['superuser'],
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/a')
+      await a.create('/a/b', { flags: CreateMode.EPHEMERAL })
+      await a.create('/ab', { flags: CreateMode.EPHEMERAL })
+      for (const path of ['/', '/a', '/a/b', '/none', null]) await a.call('getAllChildrenNumber', { path })
+      for (const prefixPath of ['/', '/a', '/a/', '/ab', '/none', '', ' ', null]) {
+        await a.call('getEphemerals', { prefixPath })
+      }
+      const b = await s.open()
+      await b.call('getEphemerals', { prefixPath: '/' })
+      await a.create('/closed', { acl: noRights })
+      await a.call('getAllChildrenNumber', { path: '/closed' })
+      for (const user of ['tom:pass', s.superUser]) {
+        await a.auth('digest', user)
+        s.needsClientAddress()
+        await a.call('whoAmI', undefined)
+      }
+      await a.close()
+      await b.close()
+    },
   },
 })
