@@ -55,7 +55,8 @@ export async function worldsOf(server: BrokenServer): Promise<(options: VirtualW
     plugins: [{ name: 'broken', load: (id) => (id === path ? { code, moduleType: 'ts' } : undefined) }],
   })
   const target = mkdtempSync(join(tmpdir(), 'zk-broken-'))
-  const file = join(target, 'testing.mjs')
+  // Vitest does not transform what is in node_modules.
+  const file = join(target, 'node_modules', 'testing.mjs')
   await build.write({ file, format: 'esm' })
   await build.close()
   const { VirtualWorld: World } = (await import(pathToFileURL(file).href)) as { VirtualWorld: typeof VirtualWorld }
