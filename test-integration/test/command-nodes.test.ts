@@ -18,6 +18,8 @@ describeEnsemble('zk', (ensemble) => {
       [['set', '/a/b', 'x', '--version', '0'], '', 70],
       [['create', '/a/line\nend'], '', 64],
       [['find', '/a'], '/a\n/a/b\n/a/s-0000000001\n'],
+      [['create', '-p', '/q/', '--mode', 'sequential'], '/q/0000000000\n'],
+      [['create', '/q/'], '', 64],
       [['rm', '/a'], '', 70],
       [['lock', '/l', '--', 'sh', '-c', 'echo "$ZK_LOCK_PATH"; exit 7'], '/l\n', 7],
       [['rm', '-r', '/a'], '', 64],

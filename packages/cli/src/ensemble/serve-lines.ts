@@ -10,8 +10,8 @@ import type {
   TestMember,
 } from '@zk/testing'
 import { errorName, eventName } from '@zk/wire'
-import { nearestOf, printable } from '@zk/client/internal'
-import { dataDocument, hex, textOf } from '../nodes/shown.ts'
+import { hex, nearestOf, printable } from '@zk/client/internal'
+import { dataDocument, textOf } from '../nodes/shown.ts'
 
 /** A line that cannot be obeyed. The message says why. */
 export class LineError extends Error {

@@ -9,10 +9,10 @@ export function pathOf(args: Arguments, usage: string): string {
   return path
 }
 
-/** Throws a UsageError. */
-export function checkPath(path: string): void {
+/** Throws a UsageError. The server appends a number to the path of a sequential node, so that it may end with a slash. */
+export function checkPath(path: string, options: { readonly sequential?: boolean } = {}): void {
   try {
-    validatePath(path)
+    validatePath(path, options)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

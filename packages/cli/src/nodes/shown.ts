@@ -1,9 +1,7 @@
 // Nodes as text and as JSON.
 import { Buffer } from 'node:buffer'
 import type { Stat } from '@zk/client'
-import { printable } from '@zk/client/internal'
-
-export const hex = (value: bigint): string => `0x${BigInt.asUintN(64, value).toString(16)}`
+import { hex, printable } from '@zk/client/internal'
 
 /** The stat in JSON: zxids and sessions in hex, times as ISO dates and in ms. */
 export function statDocument(stat: Stat): Readonly<Record<string, unknown>> {

@@ -65,8 +65,8 @@ Example:
   zk create -p /jobs/job- --mode sequential '{"file":"a.csv"}'
 `,
   run: async (args) => {
-    const { path, data } = pathAndData(args, 'zk create PATH [DATA]')
     const name = args.text('mode') ?? 'persistent'
+    const { path, data } = pathAndData(args, 'zk create PATH [DATA]', { sequential: name.endsWith('sequential') })
     const mode = MODES[name]
     if (mode === undefined) throw new UsageError(`--mode is ${Object.keys(MODES).join(', ')}, not '${name}'`)
     const ttl = args.duration('ttl')
@@ -134,10 +134,14 @@ async function mayDelete(zk: ZooKeeper, args: Arguments, path: string, max: numb
   return confirm(args, `Delete ${printable(path)}${nodes > 1 ? ` and all below it, ${nodes} nodes` : ''}?`)
 }
 
-function pathAndData(args: Arguments, usage: string): { readonly path: string; readonly data: Uint8Array | undefined } {
+function pathAndData(
+  args: Arguments,
+  usage: string,
+  options?: { readonly sequential: boolean },
+): { readonly path: string; readonly data: Uint8Array | undefined } {
   const [path, data, ...more] = args.words
   if (path === undefined || more.length > 0) throw new UsageError(`name one path and its data: ${usage}`)
-  checkPath(path)
+  checkPath(path, options)
   if (data === undefined) return { path, data }
   const bytes = dataOf(data)
   checkSize(path, bytes)
