@@ -40,7 +40,11 @@ function hasFastAnswers({
 /** When the first fault struck that may cost a connection. While a session changes hands, look-ups may cost it, too. */
 function stormOf({ history, scenario }: Pick<Played, 'history' | 'scenario'>): number {
   const handsOver = scenario.clients.some(({ handOvers }) => handOvers !== undefined)
-  const isHarmless = ({ type }: Fault) => harmless.includes(type) && !(handsOver && ofNames.includes(type))
+  const { longestTimeouts = [] } = scenario.ensemble
+  // A client that goes to a server with a lower limit gets a shorter T: its lease may be over at once.
+  const mayShorten = longestTimeouts.some((each) => each > 0 && each < scenario.sessionTimeout)
+  const isHarmless = ({ type }: Fault) =>
+    harmless.includes(type) && !(handsOver && ofNames.includes(type)) && !(mayShorten && type === 'relist')
   const struck = history.find((each) => each.type === 'forced' || (each.type === 'struck' && !isHarmless(each.fault)))
   return struck?.at ?? Infinity
 }
