@@ -37,7 +37,7 @@ function hasFastAnswers({
   return 2 * latency + 4 * ensemble.latency + answers <= Math.min(sessionTimeout, ...later, ...limits) / 20
 }
 
-/** When the first fault struck that may cost a connection. While a session changes hands, look-ups may cost it, too. */
+/** When the first fault struck that may cost a connection or shorten T. While a session changes hands, look-ups may cost it, too. */
 function stormOf({ history, scenario }: Pick<Played, 'history' | 'scenario'>): number {
   const handsOver = scenario.clients.some(({ handOvers }) => handOvers !== undefined)
   const { longestTimeouts = [] } = scenario.ensemble
@@ -56,7 +56,7 @@ function mayGiveUpAttempts({ history, scenario }: Pick<Played, 'history' | 'scen
 }
 
 /**
- * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection. Whatever a client does,
+ * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection or shorten T. Whatever a client does,
  * servers get its pings in time. What it is told of servers makes it leave none that serves. A session that its client closes is
  * left out: `close` ends after T/2, even if calls are in the way of its request.
  */

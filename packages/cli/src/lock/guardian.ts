@@ -77,10 +77,11 @@ function isExecutable(): boolean {
 }
 
 /** What the guardian does. Resolves when it has nothing to guard any more. */
-export async function guard([duty = '']: readonly string[]): Promise<number> {
+export async function guard([argument = '']: readonly string[]): Promise<number> {
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGTSTP'] as const) process.on(name, () => {})
-  const { family, reserve, ...first } = JSON.parse(duty) as Duty
-  let { leaseEnd } = first
+  const duty = JSON.parse(argument) as Duty
+  const { family, reserve } = duty
+  let { leaseEnd } = duty
   let isDone = false
   const kill = async (): Promise<void> => {
     const endedAt = await killAll(family)

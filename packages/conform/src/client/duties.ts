@@ -1,4 +1,5 @@
 // What a client of ZooKeeper does, clause by clause. All of it shows in the frames that the client sends.
+import { hex } from '@zk/client/internal'
 import { encode, type OperationName, operations, type Type, Xid } from '@zk/wire'
 import {
   type ClientLog,
@@ -874,4 +875,3 @@ function isSame(one: Uint8Array, other: Uint8Array | null): boolean {
 
 const named = ({ number, member }: LoggedConnection): string => `connection ${number} (${member})`
 const time = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`
-const hex = (id: bigint): string => `0x${BigInt.asUintN(64, id).toString(16)}`
