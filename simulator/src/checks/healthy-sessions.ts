@@ -23,18 +23,22 @@ export const harmless: readonly FaultType[] = [
 const losses: readonly LostErrorCode[] = ['LeaseLost', 'SessionExpired', 'NodeGone']
 
 /**
- * Whether a committed answer takes a twentieth of T at most: from the client to its server and back, from the server to the leader, and from
- * the leader to the others and back. In slower networks the next round of a lease may come too late.
+ * Whether a committed answer takes T/20 at most: from the client to its server and back, from the server to the leader, and from the leader
+ * to the others and back. In slower networks the next round of a lease may come too late. With a follower relay delay above T/3, the limit
+ * is T/80: the touches that count are older, and less of a lease is left.
  */
 function hasFastAnswers({
   scenario: { network, ensemble, clients, sessionTimeout },
 }: Pick<Played, 'scenario'>): boolean {
+  const tasks = clients.flatMap(({ workers }) => workers.flat())
+  const relay = Math.max(...tasks.map(({ holdOptions }) => holdOptions?.followerRelayDelay ?? 0))
   const later = clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => each.sessionTimeout))
   const limits = ensemble.longestTimeouts?.filter((each) => each > 0) ?? []
   const { cuts, answers = 0 } = network
   // The pieces of a segment arrive one after the other.
   const latency = network.latency * (cuts > 0 ? 2 : 1)
-  return 2 * latency + 4 * ensemble.latency + answers <= Math.min(sessionTimeout, ...later, ...limits) / 20
+  const T = Math.min(sessionTimeout, ...later, ...limits)
+  return 2 * latency + 4 * ensemble.latency + answers <= (relay > T / 3 ? T / 80 : T / 20)
 }
 
 /** When the first fault struck that may cost a connection or shorten T. While a session changes hands, look-ups may cost it, too. */

@@ -62,6 +62,28 @@ describe('Lease', () => {
 })
 
 describe('LeaseKeeper', () => {
+  test.each([
+    [1_000, 3, 20],
+    [1_000, 2, 80],
+    [4_000, 3, 20],
+    [4_000, 2, 80],
+  ])(
+    'LeaseKeeper with T = %d loses no hold with a follower relay delay of T / %d and answers after T / %d',
+    async (sessionTimeout, delay, answer) => {
+      for (let offset = 0; offset < sessionTimeout / 3; offset += sessionTimeout / 60) {
+        const scene = new Scene({ members: 3 })
+        const zk = await scene.client({ sessionTimeout })
+        scene.network.latency = () => sessionTimeout / answer / 2
+        await scene.world.advance(sessionTimeout + offset)
+        const acquiring = outcome(
+          new Lock(zk, '/locks/report', { followerRelayDelay: sessionTimeout / delay }).acquire(),
+        )
+        await scene.world.advance(4 * sessionTimeout)
+        expect(acquiring.value.isHeld(), `${offset} ms later`).toBe(true)
+      }
+    },
+  )
+
   test('LeaseKeeper renews no lock by a round that was begun for shorter follower relay delays, whenever it comes', async () => {
     let met = 0
     for (let offset = 0; offset < T / 3; offset += 20) {
