@@ -14,6 +14,8 @@ export interface Growth {
 /** How many calls are in flight: while the watches are set, and in the measured work. */
 const SETTING = 1_000
 const CHANGING = 16
+/** The timeout of a waiter, in ms. It is never reached. */
+const WAIT = 600_000
 
 export const growths: readonly Growth[] = [
   {
@@ -46,5 +48,12 @@ export const growths: readonly Growth[] = [
     one: 'a waiter',
     sizes: [2, 10, 50, 200, 500, 1_000],
     workOf: (size) => handingOver(size, 4_000),
+  },
+  {
+    subject: 'the same with a timeout',
+    unit: 'waiters',
+    one: 'a waiter with a timeout',
+    sizes: [2, 10, 50, 200, 500, 1_000],
+    workOf: (size) => handingOver(size, 4_000, WAIT),
   },
 ]

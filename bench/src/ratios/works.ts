@@ -162,9 +162,9 @@ function setWatches(client: Client, { path }: Bench): Promise<{ readonly event: 
 }
 
 /** All contenders belong to one session. A contender that releases queues again, so the number of waiters stays the same. */
-export function handingOver(waiters: number, count: number): Work {
+export function handingOver(waiters: number, count: number, timeout?: number): Work {
   return {
-    name: `hand-over, ${waiters} waiters`,
+    name: `hand-over, ${waiters} waiters${timeout === undefined ? '' : ' with a timeout'}`,
     server: 'real',
     count,
     run: async (bench) => {
@@ -180,7 +180,7 @@ export function handingOver(waiters: number, count: number): Work {
       const first = Math.max(waiters * 2, count * WARM_UP)
       const loop = async () => {
         while (turns < first + count) {
-          const release = await client.acquire(lock)
+          const release = await client.acquire(lock, timeout)
           const now = performance.now()
           turns++
           if (turns === first) begin()

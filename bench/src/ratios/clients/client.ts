@@ -7,8 +7,8 @@ export interface Client {
   children(path: string): Promise<unknown>
   /** Resolves when the watch is set. `event` resolves with its event. The node need not exist. */
   watch(path: string): Promise<{ readonly event: Promise<unknown> }>
-  /** Waits for the lock at this path. Resolves with a function that releases it. */
-  acquire(path: string): Promise<() => Promise<unknown>>
+  /** Waits for the lock at this path. Resolves with a function that releases it. Only @zk knows a timeout, in ms. */
+  acquire(path: string, timeout?: number): Promise<() => Promise<unknown>>
   close(): Promise<unknown>
 }
 

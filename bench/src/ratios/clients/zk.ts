@@ -17,8 +17,8 @@ export const connectZk: Connect = async (connectString) => {
     delete: (path) => zk.delete(path),
     children: (path) => zk.getChildren(path),
     watch: async (path) => ({ event: (await zk.existsAndWatch(path)).changed }),
-    acquire: async (path) => {
-      const held = await lockOf(path).acquire()
+    acquire: async (path, timeout) => {
+      const held = await lockOf(path).acquire(timeout === undefined ? undefined : { timeout })
       return () => held.release()
     },
     close: () => zk.close(),
