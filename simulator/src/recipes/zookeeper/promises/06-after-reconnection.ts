@@ -42,7 +42,7 @@ function ranks(line: Line, earlier: readonly Line[], { calls }: Term): Violation
   function rankOf(sending: Sending): number | undefined {
     const { message } = sending.sent
     if (isAuth(sending)) return known.has(identityOf(sending)) ? 0 : undefined
-    if (message.op === 'setWatches' || message.op === 'setWatches2') return 1
+    if (setsWatches(sending)) return 1
     if (message.op === 'sync' && message.request.path === '/') return 2
     const call = callOf.get(sending.sent.order)
     if (call === undefined) return undefined
@@ -50,6 +50,8 @@ function ranks(line: Line, earlier: readonly Line[], { calls }: Term): Violation
   }
 }
 
+const setsWatches = ({ sent }: Sending): boolean =>
+  sent.message.op === 'setWatches' || sent.message.op === 'setWatches2'
 const isAuth = ({ sent }: Sending): boolean => sent.message.op === 'auth'
 const identityOf = ({ sent }: Sending): string => String((sent.message.request as { auth: Uint8Array }).auth)
 
@@ -84,12 +86,13 @@ function pathsSet(request: unknown): readonly string[] {
   return Object.values(request).flatMap((list: unknown) => (Array.isArray(list) ? (list as string[]) : []))
 }
 
-/** When the last of the watches is set again, each persistent one has a Gap. */
+/** When the last of the watches is set again, each persistent one has a Gap. If a server refuses one of them, the client leaves it. */
 function gaps(line: Line, earlier: readonly Line[], { calls, term }: Term): Violation[] {
   if (!earlier.some((each) => stoodSince(each) !== undefined)) return []
-  const set = sendingsOn(line).filter(({ sent }) => sent.message.op === 'setWatches2')
-  const last = set.findLast(({ sent }) => sent.step === set[0]?.sent.step)?.reply
-  if (last === undefined || last.message.err !== 0) return []
+  const all = sendingsOn(line).filter(setsWatches)
+  const set = all.filter(({ sent }) => sent.step === all[0]!.sent.step)
+  const last = set.findLast(({ sent }) => sent.message.op === 'setWatches2')?.reply
+  if (last === undefined || set.some(({ reply }) => reply?.message.err !== 0)) return []
   return calls
     .filter((call) => call.plan.op === 'watch' && call.called.term === term && standsAt(call, stoodSince(line)!.order))
     .filter(({ left }) => left === undefined || (left.order > last.order && left.step !== last.step))
