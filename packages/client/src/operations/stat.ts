@@ -4,8 +4,8 @@ import { fieldsInJson } from '../base/in-json.ts'
 /** The Stat of a node. `ctime` and `mtime` are in ms since the epoch. In JSON zxids and `ephemeralOwner` are text: `0x…`. */
 export type Stat = Readonly<Omit<WireStat, 'ctime' | 'mtime'> & Record<'ctime' | 'mtime', number>>
 
-export function toStat(stat: WireStat): Stat {
-  if ((stat as object) instanceof NodeStat) return stat as object as NodeStat
+export function toStat(stat: WireStat | Stat): Stat {
+  if (stat instanceof NodeStat) return stat
   const times = { ctime: Number(stat.ctime), mtime: Number(stat.mtime) }
   return Object.assign(Object.create(NodeStat.prototype) as Stat, stat, times)
 }
@@ -46,7 +46,7 @@ class NodeStat implements Stat {
 const readTime = (reader: Reader) => reader.int() * 2 ** 32 + (reader.int() >>> 0)
 
 /** If the Stat is cut short, the record of the wire throws an error that names the missing field. */
-const nodeStat: Type<unknown> = {
+export const nodeStat: Type<WireStat | Stat> = {
   ...WireStat,
   read: (reader) => (reader.remaining < WireStat.minSize ? WireStat.read(reader) : new NodeStat(reader)),
 }

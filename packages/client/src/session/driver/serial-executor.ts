@@ -1,7 +1,9 @@
 /** Performs one item after another. An item that is added meanwhile comes after all waiting items. */
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
-  readonly #batches: (readonly T[])[] = []
+  #isPerforming = false
+  /** What was added while an item is performed. */
+  #later: (readonly T[])[] = []
 
   constructor(perform: (item: T) => void) {
     this.#perform = perform
@@ -9,12 +11,17 @@ export class SerialExecutor<T> {
 
   /** Performs these items. Returns false if it is called while an item is performed: then the outer call performs them. */
   do(items: readonly T[]): boolean {
-    this.#batches.push(items)
-    if (this.#batches.length > 1) return false
+    if (this.#isPerforming) {
+      this.#later.push(items)
+      return false
+    }
+    this.#isPerforming = true
     try {
-      for (const batch of this.#batches) for (const item of batch) this.#perform(item)
+      for (const item of items) this.#perform(item)
+      for (const batch of this.#later) for (const item of batch) this.#perform(item)
     } finally {
-      this.#batches.length = 0
+      if (this.#later.length > 0) this.#later = []
+      this.#isPerforming = false
     }
     return true
   }

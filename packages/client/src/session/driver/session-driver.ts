@@ -20,7 +20,7 @@ import type { SessionInternals } from '../session-internals.ts'
 import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
-import type { Flow } from '../requests/flow.ts'
+import { type Flow, SEGMENT_SIZE } from '../requests/flow.ts'
 import type { ListSource } from '../servers/server-lists.ts'
 import type { Target } from '../servers/server-picker.ts'
 import { SerialExecutor } from './serial-executor.ts'
@@ -208,7 +208,7 @@ export class SessionDriver implements SessionInternals {
     const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting
     const record = operation.encode(chroot, ...args)
     if (signal?.aborted) return Promise.reject(reasonOf(signal))
-    const request = new Request(operation, wireOf(operation, args), record, this.#writer)
+    const request = new Request(operation, wireOf(operation, args), record, this.#writer())
     const [path] = args
     if (typeof path === 'string') request.path = path
     request.chroot = chroot
@@ -502,7 +502,7 @@ export class SessionDriver implements SessionInternals {
   }
 
   /** The writer for the next frame. When its memory is full, a new writer is made: requests keep the memory of their frames. */
-  get #writer(): Writer {
+  #writer(): Writer {
     if (this.#frames.length >= FRAME_MEMORY) {
       this.#frameBytesTaken += this.#frames.memory.byteLength
       this.#frames = new Writer(FRAME_MEMORY)
@@ -535,6 +535,8 @@ export class SessionDriver implements SessionInternals {
       // The bytes are written first: a subscriber of a diagnostics channel may end the connection.
       this.#link.write(bytes)
       this.#emit({ type: 'sent', session: this, bytes })
+      // A shorter segment has everything that may be sent now.
+      if (bytes.byteLength < SEGMENT_SIZE) return
     }
   }
 
