@@ -50,9 +50,9 @@ export const growths: readonly Growth[] = [
     workOf: (size) => handingOver(size, 4_000),
   },
   {
-    subject: 'the same with a timeout',
+    subject: 'the same, @zk with a timeout',
     unit: 'waiters',
-    one: 'a waiter with a timeout',
+    one: 'a waiter, which has a timeout in @zk',
     sizes: [2, 10, 50, 200, 500, 1_000],
     workOf: (size) => handingOver(size, 4_000, WAIT),
   },

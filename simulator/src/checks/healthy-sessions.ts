@@ -25,13 +25,16 @@ const losses: readonly LostErrorCode[] = ['LeaseLost', 'SessionExpired', 'NodeGo
 /**
  * Whether a committed answer takes T/20 at most: from the client to its server and back, from the server to the leader, and from the leader
  * to the others and back. In slower networks the next round of a lease may come too late. With a follower relay delay above T/3, the limit
- * is T/80: the touches that count are older, and less of a lease is left.
+ * is T/80 for all holds of that client: the touches that count are older, and less of a lease is left.
  */
-function hasFastAnswers({
-  scenario: { network, ensemble, clients, sessionTimeout },
-}: Pick<Played, 'scenario'>): boolean {
-  const tasks = clients.flatMap(({ workers }) => workers.flat())
-  const relay = Math.max(...tasks.map(({ holdOptions }) => holdOptions?.followerRelayDelay ?? 0))
+function hasFastAnswers(
+  { scenario: { network, ensemble, clients, sessionTimeout } }: Pick<Played, 'scenario'>,
+  client: number,
+): boolean {
+  const leased = clients[client]!.workers.flat().filter(
+    ({ holdOptions: { heldWhile } = {} }) => (heldWhile ?? 'confirmed') === 'confirmed',
+  )
+  const relay = Math.max(0, ...leased.map(({ holdOptions }) => holdOptions?.followerRelayDelay ?? 0))
   const later = clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => each.sessionTimeout))
   const limits = ensemble.longestTimeouts?.filter((each) => each > 0) ?? []
   const { cuts, answers = 0 } = network
@@ -77,7 +80,8 @@ export function healthySessions(invariant: InvariantId): Check {
       .map(({ header }) => ({ session: `0x${header.sessionId.toString(16)}`, at: header.time - WALL_START }))
       .filter(({ session, at }) => at < storm && !closed.has(session))
       .map(({ session, at }) => ({ invariant, at, what: `${session} expired, and nothing was wrong` }))
-    const holds = (hasFastAnswers(played) ? attemptsOf(played) : [])
+    const holds = attemptsOf(played)
+      .filter(({ client }) => hasFastAnswers(played, client))
       .filter(({ lost }) => lost !== undefined && lost.at < storm && losses.includes(lost.reason))
       .map(({ id, lost }) => ({ invariant, at: lost!.at, what: `the hold of ${id} was lost, and nothing was wrong` }))
     return [...sessions, ...holds]

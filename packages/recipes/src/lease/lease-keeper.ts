@@ -141,13 +141,13 @@ export class LeaseKeeper {
     return [...this.#held].filter(needsConfirmation)
   }
 
-  #mustConfirmAny(): boolean {
+  get #mustConfirmAny(): boolean {
     for (const holding of this.#held) if (needsConfirmation(holding)) return true
     return false
   }
 
   #confirmBy(at: number): void {
-    if (this.#round.name === 'running' || !this.#mustConfirmAny()) return
+    if (this.#round.name === 'running' || !this.#mustConfirmAny) return
     if (this.#round.name === 'due' && this.#round.at <= at) return
     this.#round = { name: 'due', at }
     this.#wakeAt(at)

@@ -158,7 +158,7 @@ export class QueuePosition {
     this.#isNext = this.role.blockers(ahead).length === 0
     if (!this.#isNext) this.#first = ahead
     // Only such a queue uses it (`#nextStep`), and only there is `leave` sure to be called: a downgraded writer does not call it.
-    if (this.role.trustsOwnSession && !this.#isLeft) this.#positionsOfSession().set(node.path, this)
+    if (this.role.trustsOwnSession && !this.#isLeft) this.#positionsOfSession.set(node.path, this)
     return isShown
   }
 
@@ -167,7 +167,7 @@ export class QueuePosition {
     return this.#isNext
   }
 
-  #positionsOfSession(): Map<string, QueuePosition> {
+  get #positionsOfSession(): Map<string, QueuePosition> {
     return memoized(ofSessions, this.#session, () => new Map<string, QueuePosition>())
   }
 
@@ -217,7 +217,7 @@ export class QueuePosition {
   /** The contender leaves: removes the watches on blockers from the server. */
   leave(): void {
     this.#isLeft = true
-    if (this.#node !== undefined) this.#positionsOfSession().delete(this.#node.path)
+    if (this.#node !== undefined) this.#positionsOfSession.delete(this.#node.path)
     this.#unwatch()
   }
 
@@ -242,9 +242,7 @@ export class QueuePosition {
     this.#hasWaited = true
     this.#listener.queued(() => this.#paths(ahead))
     if (other !== undefined) return { name: 'behind', blockers, rest: { name: 'listed', ahead } }
-    const blocker = this.role.trustsOwnSession
-      ? this.#positionsOfSession().get(this.queue.pathOf(only.name))
-      : undefined
+    const blocker = this.role.trustsOwnSession ? this.#positionsOfSession.get(this.queue.pathOf(only.name)) : undefined
     return { name: 'behind', blockers, rest: { name: 'known', isNext: this.#isLast(ahead.without(only)), blocker } }
   }
 

@@ -2,7 +2,7 @@
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
   #isPerforming = false
-  /** What was added while an item is performed. */
+  /** What was added while an item was performed. */
   #later: (readonly T[])[] = []
 
   constructor(perform: (item: T) => void) {

@@ -535,7 +535,7 @@ export class SessionDriver implements SessionInternals {
       // The bytes are written first: a subscriber of a diagnostics channel may end the connection.
       this.#link.write(bytes)
       this.#emit({ type: 'sent', session: this, bytes })
-      // A shorter segment has everything that may be sent now.
+      // `transmit` has more only if the segment has reached its limit.
       if (bytes.byteLength < SEGMENT_SIZE) return
     }
   }

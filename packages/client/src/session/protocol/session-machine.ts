@@ -284,7 +284,7 @@ export class SessionMachine {
 
   // --- actions that are due -------------------------------------------------------------------------------------
 
-  /** Bytes to write now, in one segment; undefined when nothing is due. */
+  /** Bytes to write now, in one segment; undefined when nothing is due. If they are fewer than SEGMENT_SIZE, they are all. */
   transmit(now: number): Uint8Array | undefined {
     const state = this.#state
     if (state.name === 'handshaking' && state.connectRequest === 'due') {

@@ -141,15 +141,15 @@ export class Timing {
 
   /** When an established connection counts as dead. */
   get brokenAt(): number {
-    return Math.min(this.#silentAt(), Math.max(this.openSince, this.#progressAt) + deadlines.answer(this.times))
+    return Math.min(this.#silentAt, Math.max(this.openSince, this.#progressAt) + deadlines.answer(this.times))
   }
 
   whyBroken(now: number): Error {
-    const what = now >= this.#silentAt() ? 'nothing received' : 'no answer'
+    const what = now >= this.#silentAt ? 'nothing received' : 'no answer'
     return new Error(`${what} for 2/3 of the session timeout`)
   }
 
-  #silentAt(): number {
+  get #silentAt(): number {
     // The time before `#connectedAt` does not count: our own SASL mechanism may have been slow.
     return Math.max(this.#receivedAt, this.#connectedAt) + deadlines.silence(this.times)
   }

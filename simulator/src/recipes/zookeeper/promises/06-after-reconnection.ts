@@ -86,13 +86,15 @@ function pathsSet(request: unknown): readonly string[] {
   return Object.values(request).flatMap((list: unknown) => (Array.isArray(list) ? (list as string[]) : []))
 }
 
-/** When the last of the watches is set again, each persistent one has a Gap. If a server refuses one of them, the client leaves it. */
+/** When the last of the watches is set again, each persistent one has a Gap. If a server refuses to set any, the client leaves that server. */
 function gaps(line: Line, earlier: readonly Line[], { calls, term }: Term): Violation[] {
   if (!earlier.some((each) => stoodSince(each) !== undefined)) return []
   const all = sendingsOn(line).filter(setsWatches)
   const set = all.filter(({ sent }) => sent.step === all[0]!.sent.step)
   const last = set.findLast(({ sent }) => sent.message.op === 'setWatches2')?.reply
-  if (last === undefined || set.some(({ reply }) => reply?.message.err !== 0)) return []
+  if (last === undefined) return []
+  const isRefused = ({ reply }: Sending) => reply !== undefined && reply.order <= last.order && reply.message.err !== 0
+  if (set.some(isRefused)) return []
   return calls
     .filter((call) => call.plan.op === 'watch' && call.called.term === term && standsAt(call, stoodSince(line)!.order))
     .filter(({ left }) => left === undefined || (left.order > last.order && left.step !== last.step))
