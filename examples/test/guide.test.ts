@@ -619,7 +619,7 @@ describe('The guide', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     child.stdout.on('data', (chunk) => (output += String(chunk)))
-    await expect.poll(() => output).toMatch(/^leads$/m)
+    while (!/^leads$/m.test(output)) await once(child.stdout, 'data')
     const leader = await new LeaderElection(zk, '/leader').leader()
     child.kill('SIGTERM')
     // Nest ends the process by the same signal when all hooks have run.
