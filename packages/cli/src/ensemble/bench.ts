@@ -91,8 +91,10 @@ async function run(zk: ZooKeeper, root: string, { asked, number, inFlight, size,
     write: (lane) => zk.setData(pathOf(lane), data, { signal }),
     lock: async (lane) => (await locks[lane]!.acquire({ signal })).release(),
   }
-  await zk.ensureContainer(root, { signal })
-  await Promise.all(lanes.map((lane) => zk.create(pathOf(lane), data, { mode: 'EPHEMERAL', signal })))
+  const options = { mode: 'EPHEMERAL', signal } as const
+  // The first node comes with its container, and keeps servers from deleting it.
+  await zk.create(pathOf(0), data, { ...options, parents: true })
+  await Promise.all(lanes.slice(1).map((lane) => zk.create(pathOf(lane), data, options)))
   const results: Result[] = []
   for (const operation of asked) {
     // The first call of a lock creates its container.

@@ -92,8 +92,8 @@ async function examine(args: Arguments, options: ClientOptions, path: string, si
       await zk!.getData('/', call)
     },
     write: async () => {
-      await zk!.ensureContainer(path, call)
-      node = (await zk!.create(`${path}/probe-`, '', { mode: 'EPHEMERAL_SEQUENTIAL', ...call })).path
+      const options = { mode: 'EPHEMERAL_SEQUENTIAL', parents: true, ...call } as const
+      node = (await zk!.create(`${path}/probe-`, '', options)).path
     },
     watch: async () => {
       const { changed } = await zk!.getDataAndWatch(node, call)
