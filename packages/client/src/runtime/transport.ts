@@ -1,6 +1,6 @@
 // Opens TCP and TLS connections. No other file does.
 import { connect, isIP, type Socket } from 'node:net'
-import { checkServerIdentity as checkHost, connect as connectTls, type ConnectionOptions } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { explainEnd, resetFailure, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
@@ -96,8 +96,9 @@ function inAscii(host: string): string {
   return /^[\0-\x7f]*$/.test(host) || !URL.canParse(url) ? host : new URL(url).hostname
 }
 
-/** Throws if node:tls does not accept the options. */
+/** Throws if node:tls does not accept the options. That module is loaded here, because most programs do not need it. */
 function secureSocket(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
+  const { checkServerIdentity: checkHost, connect: connectTls } = process.getBuiltinModule('node:tls')
   const { checkServerIdentity } = tls
   // node:tls sends no server name (SNI) unless `servername` is set. SNI has no form for an IP address: none is then sent, and
   // the certificate must be valid for the address.

@@ -1,5 +1,4 @@
 // DIGEST-MD5 (RFC 2831) as ZooKeeper's Java server implements it: quality of protection `auth`, no subsequent authentication.
-import { createHash } from 'node:crypto'
 import { KeeperError } from '../base/errors.ts'
 import { checkKeys } from '../base/arguments.ts'
 import { parseDirectives, quoted } from './directives.ts'
@@ -101,11 +100,11 @@ function responseOf(
   { username, realm, password, nonce, cnonce, authorizationId, digestUri, isUtf8 }: Proof & Offer,
   method: 'AUTHENTICATE' | '',
 ): string {
-  const secret = createHash('md5')
+  const secret = newMd5()
   for (const [index, part] of [username, realm, password].entries()) {
     secret.update(index === 0 ? '' : ':').update(hashedBytes(part, isUtf8))
   }
-  const a1 = createHash('md5')
+  const a1 = newMd5()
     .update(secret.digest())
     .update(bytesOf(`:${nonce}:${cnonce}`, isUtf8))
   if (authorizationId !== undefined) a1.update(bytesOf(`:${authorizationId}`, isUtf8))
@@ -119,7 +118,10 @@ interface Offer {
   readonly isUtf8: boolean
 }
 
-const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
+const md5 = (bytes: Uint8Array) => newMd5().update(bytes).digest('hex')
+
+// oxlint-disable-next-line no-restricted-globals -- loads node:crypto here, because most programs do not need it
+const newMd5 = () => process.getBuiltinModule('node:crypto').createHash('md5')
 
 const NOT_LATIN_1 = /[\u0100-\uffff]/
 
