@@ -70,8 +70,8 @@ const sections = [
 const LEFT_OUT = [/^docs\/api\//, /\/test\//]
 
 /**
- * The sections with their pages, which are taken from these documents of the repository. Throws if an entry names no document, or if a document
- * belongs to no section.
+ * The sections with their pages, which are taken from these documents of the repository. Throws if an entry names no
+ * document, or if a document belongs to no section.
  */
 export function sectionsOf(documents) {
   const named = new Set(sections.flatMap(({ entries }) => entries))

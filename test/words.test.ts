@@ -79,6 +79,17 @@ test('comments of sources have no words of a translation', () => {
   expect(foundIn(sources, commentsOf, everywhere)).toEqual([])
 })
 
+// The formatter leaves comments as they are.
+test('comments of sources have no line of more than 140 characters', () => {
+  const long = sources.flatMap((path) =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .filter((line) => line.length > 140 && /^\s*(?:\/\/|\/?\*)/.test(line))
+      .map((line) => `${path}: ${line}`),
+  )
+  expect(long).toEqual([])
+})
+
 test('the patterns find words across the ends of lines, and none in code', () => {
   expect(found(passagesOf('Read again behind\neach Gap.\n\n- a signal that is none'), everywhere)).toHaveLength(2)
   expect(found(commentsOf('/** Read again behind the\n * last answer. */\n'), everywhere)).toHaveLength(1)

@@ -63,9 +63,9 @@ function mayGiveUpAttempts({ history, scenario }: Pick<Played, 'history' | 'scen
 }
 
 /**
- * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection or shorten T. Whatever a client does,
- * servers get its pings in time. What it is told of servers makes it leave none that serves. A session that its client closes is
- * left out: `close` ends after T/2, even if calls are in the way of its request.
+ * I18, P11: no session expires, and no hold is lost, before the first fault that may cost a connection or shorten T. Whatever
+ * a client does, servers get its pings in time. What it is told of servers makes it leave none that serves. A session that
+ * its client closes is left out: `close` ends after T/2, even if calls are in the way of its request.
  */
 export function healthySessions(invariant: InvariantId): Check {
   return (played) => {

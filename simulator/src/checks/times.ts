@@ -8,7 +8,10 @@ export const COMMIT_ROUNDING = 1
 const TIMER_ROUNDING = 3
 const SLOWEST_CLOCK = 0.99
 
-/** The latest true time at which something settles that is made at `at`, and has `within` ms for it. It may be late by the time that processes stood still. */
+/**
+ * The latest true time at which something settles that is made at `at`, and has `within` ms for it. It may be late by the
+ * time that processes stood still.
+ */
 export function latestEnd({ scenario }: Played, at: number, within: number): number {
   const stalls = scenario.faults.reduce((sum, { fault }) => sum + (fault.type === 'stall' ? fault.for : 0), 0)
   return at + within / SLOWEST_CLOCK + TIMER_ROUNDING + stalls

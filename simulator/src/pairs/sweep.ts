@@ -49,7 +49,10 @@ export async function* everyPair(story: Story): AsyncGenerator<Pair> {
 /** How many moments it takes at most to recover from a cut. */
 const RECOVERY = 14
 
-/** A cut in the second half of a story, at a moment that is drawn, and every event that is not a mere fault at each moment of the recovery. */
+/**
+ * A cut in the second half of a story, at a moment that is drawn, and every event that is not a mere fault at each moment of
+ * the recovery.
+ */
 export async function whileRecovering(story: Story, seed: number): Promise<Pair[]> {
   const world = worldOf(story, undefined)
   await world.tell()
@@ -61,7 +64,10 @@ export async function whileRecovering(story: Story, seed: number): Promise<Pair[
   )
 }
 
-/** At each moment: a throttled request, and an abort before it is answered. What the abort sends is executed before the repeated request. */
+/**
+ * At each moment: a throttled request, and an abort before it is answered. What the abort sends is executed before the
+ * repeated request.
+ */
 export async function abortedWhileThrottled(story: Story): Promise<Pair[]> {
   const world = worldOf(story, undefined)
   await world.tell()

@@ -27,7 +27,10 @@ export interface PlayContext {
   readonly lookUps: LookUp[]
 }
 
-/** The program in the process of a client, as a user would write it. It knows nothing of the simulation but its Runtime and its recorder. */
+/**
+ * The program in the process of a client, as a user would write it. It knows nothing of the simulation but its Runtime and
+ * its recorder.
+ */
 export abstract class Participant<Client extends ClientPlan = ClientPlan> {
   protected readonly scenario: Scenario<Client>
   protected readonly plan: Client

@@ -24,7 +24,10 @@ export interface Workload<Client extends ClientPlan = ClientPlan> {
   readonly mayFollow: boolean
   /** Makes some requests larger than servers read. */
   enlarge?(client: Client, random: Random, juteMaxBuffer: number): Client
-  /** The longest time in ms that a client may take for all of it when nothing goes wrong, besides the pauses between tasks and the holds. */
+  /**
+   * The longest time in ms that a client may take for all of it when nothing goes wrong, besides the pauses between tasks and
+   * the holds.
+   */
   time?(client: Client, scenario: Scenario<Client>): number
 
   /** Creates nodes before the clients connect. */

@@ -10,7 +10,10 @@ export interface Summary {
   readonly maxMs: number
 }
 
-/** Calls `call` so many times, `inFlight` at a time. `lane` is 0 to `inFlight` - 1. Rejects with an error of a call when all calls have ended. */
+/**
+ * Calls `call` so many times, `inFlight` at a time. `lane` is 0 to `inFlight` - 1. Rejects with an error of a call when all
+ * calls have ended.
+ */
 export async function measure(
   count: number,
   inFlight: number,

@@ -84,9 +84,9 @@ export class KeeperError extends ZkError {
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /**
    * For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. For
-   * `RequestTooLarge`: the size of the request; and if it was not sent, why, and when such sizes are tried again. For `NoUsableServer`: why,
-   * and what to do. For `ConnectionLoss`: what a server may lack if it closes the connection each time it gets such a request; undefined if
-   * the servers have answered such requests before.
+   * `RequestTooLarge`: the size of the request; and if it was not sent, why, and when such sizes are tried again. For
+   * `NoUsableServer`: why, and what to do. For `ConnectionLoss`: what a server may lack if it closes the connection each time
+   * it gets such a request; undefined if the servers have answered such requests before.
    */
   readonly needs: string | undefined
 
@@ -304,7 +304,7 @@ const LAST_SESSION =
 const advice: Partial<Record<KeeperErrorCode, string>> = {
   NoUsableServer: 'the list of servers is unchanged',
   AuthFailed:
-    'the server refused the credentials; the client cannot be used any more; connect again with other credentials',
+    'the server refused the credentials, or requires some; the client cannot be used any more; connect again with other credentials',
   BadVersion: 'the node was changed meanwhile; read it again',
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',

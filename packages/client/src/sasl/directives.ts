@@ -8,7 +8,7 @@ export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly
   while ((at = afterSeparators(text, at)) < text.length) {
     pattern.lastIndex = at
     const match = pattern.exec(text)
-    if (match === null) throw new Error('DIGEST-MD5: the challenge of the server cannot be read')
+    if (match === null) throw new Error("DIGEST-MD5: the server's challenge is malformed")
     const [all, name = '', inQuotes, unquoted = ''] = match
     const value = inQuotes === undefined ? unquoted : inQuotes.replaceAll(/\\([^])/g, '$1')
     const key = name.toLowerCase()

@@ -57,8 +57,8 @@ export interface DisconnectedState extends OfSession {
   /**
    * Whether every server has received the handshake and closed the connection without an answer, one after the other. A
    * server does this if it has seen fewer transactions than this session, or if it has no quorum. A proxy or a balancer does it
-   * while it reaches no server. The client cannot tell which. If this stays true while the servers have a quorum, the ensemble has lost transactions, for instance because a backup was restored. The session
-   * then ends by local expiry.
+   * while it reaches no server. The client cannot tell which. If this stays true while the servers have a quorum, the
+   * ensemble has lost transactions, for instance because a backup was restored. The session then ends by local expiry.
    */
   readonly ensembleBehind: boolean
 }

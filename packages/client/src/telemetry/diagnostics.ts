@@ -1,5 +1,6 @@
-// The messages of the client on `node:diagnostics_channel`, and how they are published. A channel without a subscriber costs nothing. Messages never
-// contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors messages.
+// The messages of the client on `node:diagnostics_channel`, and how they are published. A channel without a subscriber costs
+// nothing. Messages never contain data of nodes, or credentials. In JSON their bigints are text, `0x…`, and their errors
+// messages.
 import { channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../base/errors.ts'
 import { inJson } from '../base/in-json.ts'
@@ -142,7 +143,10 @@ export class CallChannels {
   }
 }
 
-/** Publishes a message, which is plain data. If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw here: this is ignored. */
+/**
+ * Publishes a message, which is plain data. If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw
+ * here: this is ignored.
+ */
 export function publish(channel: { publish(message: unknown): void }, message: object): void {
   try {
     channel.publish('toJSON' in message ? message : inJson(message))

@@ -33,20 +33,20 @@ export async function createWithParents(
   const { runtime } = calls.sessions
   const session = calls.sessionOf(options)
   const { timeout = session.timeout, signal } = options
-  const isBelow = wantsParents(options.parents)
-  const creation = isBelow ? snapshot({ data, options }) : { data, options }
+  const makesParents = wantsParents(options.parents)
+  const creation = makesParents ? snapshot({ data, options }) : { data, options }
   const until = runtime.now() + timeout
   try {
-    const callOptions = isBelow ? expecting(options, 'NoNode') : options
+    const callOptions = makesParents ? expecting(options, 'NoNode') : options
     return await calls.submit(create, [path, creation.data, creation.options], callOptions)
   } catch (error) {
-    const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
+    const isMissing = makesParents && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
     if (!isMissing) throw atCaller(error, signal)
     const { parents, ...each } = { ...creation.options, session }
     const parentPath = parentOf(calls.chroot.absolute(path, { sequential: isSequential(each.mode) }))
     const makeNode = maker(calls, typeof parents === 'object' ? parents.acl : undefined, each)
     const again = (timeout: number) => createWithParents(calls, path, creation.data, { ...each, timeout })
-    return createBelow({ parentPath, makeNode, create: again }, { runtime, until, signal }, error)
+    return createAfterParents({ parentPath, makeNode, create: again }, { runtime, until, signal }, error)
   }
 }
 
@@ -118,11 +118,11 @@ interface MissingParent {
 }
 
 /**
- * Repeats a create whose parent was missing: creates the nodes above and sends the create again, as long as there is time.
+ * Repeats a create whose parent was missing: creates the nodes above it and sends the create again, as long as there is time.
  * The create is sent again only after the requests for the nodes above have settled. So if the connection is lost during
  * these, the node itself was certainly not created.
  */
-async function createBelow(
+async function createAfterParents(
   { parentPath, makeNode, create }: MissingParent,
   limit: WaitLimit,
   noNode: KeeperError,
@@ -140,7 +140,6 @@ async function createBelow(
   }
 }
 
-/** The mode of the created nodes. */
 type PathMode = 'CONTAINER' | 'PERSISTENT'
 
 /**
@@ -163,7 +162,7 @@ async function makeNodes(
   makeNode: MakeNode,
   limit: WaitLimit,
 ): Promise<unknown> {
-  const failures = await makeOnce(paths, mode, makeNode, limit)
+  const failures = await attempt(paths, mode, makeNode, limit)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, limit.signal)) return last
   // If a busy server, or our own full queue, has refused one node, the nodes below it had no parent. Another attempt may
@@ -175,7 +174,7 @@ async function makeNodes(
 }
 
 /** Creates the nodes. Returns the error of each; undefined for a node that exists now. */
-async function makeOnce(
+async function attempt(
   paths: readonly string[],
   mode: PathMode,
   makeNode: MakeNode,

@@ -133,8 +133,8 @@ export class ZooKeeper {
 
   /**
    * Resolves when the client has ended for good, with its last state: `closed` after `close` or `detach`, `authFailed` if a server
-   * has refused the credentials, `expired` if the session has expired, and `renewSession` is false or `detach` was under way. It never rejects, so you need
-   * not handle its errors.
+   * has refused the credentials, `expired` if the session has expired, and `renewSession` is false or `detach` was under way.
+   * It never rejects, so you need not handle its errors.
    *
    *     const { name } = await zk.closed
    */

@@ -63,7 +63,10 @@ interface Played {
 const TIMEOUT = 30_000
 /** How many checks that mostly wait are played at the same time. */
 const WIDTH = 10
-/** The time limit of a check that waits for what servers do at a time of their own, in ms: by default they look for empty containers each minute. */
+/**
+ * The time limit of a check that waits for what servers do at a time of their own, in ms: by default they look for empty
+ * containers each minute.
+ */
 const WAITING_TIMEOUT = 100_000
 
 /** Plays all clauses and then the scenarios. Rejects with `ServerStopped` if the servers do not come back after a check. */

@@ -16,7 +16,7 @@ import { committedCheck } from '../kernel/committed.ts'
 import { createWithParents } from '../kernel/create-with-parents.ts'
 import { inOneSegment, retryAcrossSessions, throwUnlessTransient } from '../kernel/retry.ts'
 import { inEachSession } from '../kernel/sessions.ts'
-import { eventIfSent, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
+import { eventOrTimeout, isUnreadable, unknownStat } from '../kernel/unreadable.ts'
 import { type Limit, within, withLimitForOthers } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
 
@@ -147,7 +147,7 @@ export class Barrier {
   /** Returns undefined if it is time to look again. */
   async #event({ read: watch, isReadable }: Read<Watched>, signal: AbortSignal): Promise<WatchedEvent | undefined> {
     const changed = watch?.changed ?? new Promise<never>(() => {})
-    return isReadable ? await changed : await eventIfSent(this.#zk.runtime, changed, signal)
+    return isReadable ? await changed : await eventOrTimeout(this.#zk.runtime, changed, signal)
   }
 
   /** Resolves with undefined if there is no node. */
@@ -158,9 +158,9 @@ export class Barrier {
   }
 
   /**
-   * Reads after a committed request of the same session, so the read shows everything that was committed before the call. Both are sent in one
-   * segment, so that hardly anything is committed between them. Resolves with undefined if the request has found no node. What is
-   * read then is discarded.
+   * Reads after a committed request of the same session, so the read shows everything that was committed before the call.
+   * Both are sent in one segment, so that hardly anything is committed between them. Resolves with undefined if the request
+   * has found no node. What is read then is discarded.
    */
   async #afterCheck<T>(
     signal: AbortSignal,

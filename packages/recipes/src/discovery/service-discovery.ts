@@ -116,7 +116,10 @@ export class ServiceDiscovery {
     return this.#read(folder, await listMembers(folder, options, this.#readings.notice))
   }
 
-  /** The instances of a service, now and whenever they change. When the signal aborts, it ends without an error. It makes the same promises as `Group.watchMembers`. */
+  /**
+   * The instances of a service, now and whenever they change. When the signal aborts, it ends without an error. It makes the
+   * same promises as `Group.watchMembers`.
+   */
   watchInstances(name: string, options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<readonly ServiceInstance[]> {
     return watchValues(options, (signal) => {
       checkCall('watchInstances', options)

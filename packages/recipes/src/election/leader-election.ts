@@ -71,9 +71,10 @@ export class LeaderElection {
 
   /**
    * Which candidate leads, now and after each change; undefined while none does. When the signal aborts, it ends without an error, as
-   * `terms` does: check the signal after the loop. When this client loses its server, the last leader is yielded again, and `isStale` of the iterator is true: another candidate may lead by now. It is yielded
-   * once more when it is confirmed. Leave the loop, or call `return()`: both remove the watch from the server. The watch of an
-   * iterator that is dropped stays until another candidate leads.
+   * `terms` does: check the signal after the loop. When this client loses its server, the last leader is yielded again, and
+   * `isStale` of the iterator is true: another candidate may lead by now. It is yielded once more when it is confirmed. Leave
+   * the loop, or call `return()`: both remove the watch from the server. The watch of an iterator that is dropped stays until
+   * another candidate leads.
    */
   watchLeader(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<ContenderInfo | undefined> {
     return watchValues(options, (signal) => {

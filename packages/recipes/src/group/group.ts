@@ -52,8 +52,9 @@ export class Group {
    * session when a session expires, and when another client deletes it (at once, and after pauses up to 10 s when that happens
    * again and again).
    *
-   * Rejects with a `WaitTimeoutError`, `NameTaken`, when another member keeps the name for `timeout` ms, with `RequestTimeout` when no server
-   * answers in that time, with the reason of the signal, and with a permanent error (`NoAuth`, `Closed` …). Then nothing is left behind.
+   * Rejects with a `WaitTimeoutError`, `NameTaken`, when another member keeps the name for `timeout` ms, with
+   * `RequestTimeout` when no server answers in that time, with the reason of the signal, and with a permanent error
+   * (`NoAuth`, `Closed` …). Then nothing is left behind.
    */
   async join(options: JoinOptions = {}): Promise<Membership> {
     checkCall('join', options)

@@ -184,8 +184,8 @@ export class MemberKeeper {
 }
 
 /**
- * Creates the folder with the ACL of the member, ahead of the next create, in one segment. Servers delete empty containers, so it may be missing again at
- * once: then the next create fails with `NoNode`, too.
+ * Creates the folder with the ACL of the member, ahead of the next create, in one segment. Servers delete empty containers,
+ * so it may be missing again at once: then the next create fails with `NoNode`, too.
  */
 function makeFolder({ zk, path }: MembersFolder, acl: readonly ACL[] | undefined, session: Session): Promise<void> {
   const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, { ...options, acl }))

@@ -66,7 +66,10 @@ export class Membership implements AsyncDisposable {
     return this.#member.updates.data
   }
 
-  /** The current state, and then each new one. The last one is `ended`. When the signal aborts, it ends without an error. A slow loop misses states in between, but gets the last one. */
+  /**
+   * The current state, and then each new one. The last one is `ended`. When the signal aborts, it ends without an error. A
+   * slow loop misses states in between, but gets the last one.
+   */
   watchState(options: Pick<WaitOptions, 'signal'> = {}): WatchIterator<MembershipState> {
     return watchValues(options, (signal) => {
       checkCall('watchState', options)
@@ -110,8 +113,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Ends the membership as soon as it is called. Resolves when its node is gone or the session is over. If that takes longer than the session
-   * timeout, it rejects with `RequestTimeout`, and continues in the background. Idempotent.
+   * Ends the membership as soon as it is called. Resolves when its node is gone or the session is over. If that takes longer
+   * than the session timeout, it rejects with `RequestTimeout`, and continues in the background. Idempotent.
    *
    * A client that has given up its session without an answer from any server considers it over. Then the ensemble may show the
    * node until the session expires there, a session timeout later at most.

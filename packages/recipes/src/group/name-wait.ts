@@ -2,7 +2,7 @@
 import { KeeperError, type Session, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import { withLimit } from '../kernel/limit.ts'
 import { unwatch } from '../kernel/promises.ts'
-import { eventIfSent } from '../kernel/unreadable.ts'
+import { eventOrTimeout } from '../kernel/unreadable.ts'
 import { Claims } from './claims.ts'
 import type { NameOwner } from '../errors/wait-timeout-error.ts'
 import { nameTaken } from './errors.ts'
@@ -46,7 +46,7 @@ export class NameWait {
     const deadline = this.#formerSessions.has(ephemeralOwner) ? Infinity : this.#limit()
     this.#owner = { sessionId: ephemeralOwner, since: ctime, isOwn: false }
     try {
-      const mayBeFree = eventIfSent(this.#zk.runtime, watch.changed, session.signal, this.#over)
+      const mayBeFree = eventOrTimeout(this.#zk.runtime, watch.changed, session.signal, this.#over)
       await this.#unlessOver(mayBeFree, session, deadline)
     } finally {
       unwatch(watch)

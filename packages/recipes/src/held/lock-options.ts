@@ -4,7 +4,10 @@ import type { QueueLockOptions } from './queue-lock.ts'
 
 /** The options of locks and elections. */
 export interface LockOptions extends HoldOptions {
-  /** Shows other clients which program holds or waits: a host and a port, for instance. It is stored in the contender's node. @default '' */
+  /**
+   * Shows other clients which program holds or waits: a host and a port, for instance. It is stored in the contender's node.
+   * @default ''
+   */
   label?: string | undefined
   /**
    * The ACL of all nodes that the recipe creates: its contenders' nodes, and the path with the nodes above it if they are missing. It

@@ -1,7 +1,7 @@
 // Calls for many nodes. A list of names may have any length, so not all calls are made at once: 100,000 calls would take 600 MB,
 // would stop the program for two seconds, and other calls of the client would be refused (`QueueFull`).
 
-/** How many calls may be under way. A server nearby then always has some to answer, so more would gain nothing. */
+/** How many calls may be under way. That keeps a server nearby busy, so more would gain nothing. */
 export const WINDOW = 256
 
 /**

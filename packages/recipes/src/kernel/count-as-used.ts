@@ -1,11 +1,12 @@
-import { type CallOptions, op, type ZooKeeper } from '@zk/client'
+import { type CallOptions, KeeperError, op, type Stat, type ZooKeeper } from '@zk/client'
+import { parentOf } from './paths.ts'
 import { settled } from './promises.ts'
 import { retry } from './retry.ts'
 
 /**
- * Lets servers delete these containers, which were created for nothing: they delete only containers that had a child
- * (`ContainerManager`). A child that is created and deleted in one transaction is enough, and no other client sees it. `name` is
- * the name of the child.
+ * Lets servers delete these containers, which were created for nothing, and the ones above them: servers delete only containers that
+ * had a child (`ContainerManager`). A child that is created and deleted in one transaction is enough, and no other client sees it.
+ * `name` is the name of the child.
  */
 export async function countAsUsed(
   zk: ZooKeeper,
@@ -13,10 +14,36 @@ export async function countAsUsed(
   name: string,
   options: CallOptions,
 ): Promise<void> {
-  const using = containers.map((path) => {
-    const child = `${path}/${name}`
-    // This fails if the container is gone, if the client may not create there, or if the session is over.
-    return settled(retry(zk, () => zk.multi([op.create(child), op.delete(child)], options)))
-  })
-  await Promise.all(using)
+  // This fails if the client may not create there, or if the session is over.
+  await Promise.all(containers.map((path) => settled(use(zk, path, name, options))))
 }
+
+async function use(zk: ZooKeeper, path: string, name: string, options: CallOptions): Promise<void> {
+  const child = `${path}/${name}`
+  try {
+    await retry(zk, () => zk.multi([op.create(child), op.delete(child)], options))
+  } catch (error) {
+    if (KeeperError.is(error, 'NoNode')) await useAbove(zk, path, name, options)
+    else if (KeeperError.is(error, 'QuotaExceeded')) await deleteUnused(zk, path, options)
+    else throw error
+  }
+}
+
+/** The container is gone, or the creates stopped above it: then the last one that was created has no child. */
+async function useAbove(zk: ZooKeeper, path: string, name: string, options: CallOptions): Promise<void> {
+  const above = parentOf(path)
+  if (above === '/') return
+  const stat = await retry(zk, () => zk.exists(above, options))
+  if (stat === undefined) await useAbove(zk, above, name, options)
+  else if (isUnused(stat)) await use(zk, above, name, options)
+}
+
+/** Where a quota allows no child. The container would count until somebody deletes it. */
+async function deleteUnused(zk: ZooKeeper, path: string, options: CallOptions): Promise<void> {
+  const stat = await retry(zk, () => zk.exists(path, options))
+  if (isUnused(stat)) await retry(zk, () => zk.delete(path, { ...options, version: 0 }))
+}
+
+/** Whether it may be a container that never had a child: a Stat does not tell a container from a persistent node. */
+const isUnused = (stat: Stat | undefined) =>
+  stat?.cversion === 0 && stat.version === 0 && stat.dataLength === 0 && stat.ephemeralOwner === 0n

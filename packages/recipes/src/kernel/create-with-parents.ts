@@ -18,8 +18,9 @@ export function parentsWith(acl: readonly ACL[] | undefined): NonNullable<Parent
 }
 
 /**
- * Creates a node, and what is missing above it, all with the same ACL. Such a create of the client rejects with `NoNode` when its time is up before the
- * nodes above exist, for instance after the process was suspended. Then nothing was created, and the create is repeated.
+ * Creates a node, and what is missing above it, all with the same ACL. Such a create of the client rejects with `NoNode` when
+ * its time is up before the nodes above exist, for instance after the process was suspended. Then nothing was created, and
+ * the create is repeated.
  */
 export async function createWithParents(
   zk: ZooKeeper,

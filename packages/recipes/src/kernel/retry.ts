@@ -4,8 +4,8 @@ import { awaitedLater, settled } from './promises.ts'
 import { SessionOptions } from './session-options.ts'
 import { inEachSession } from './sessions.ts'
 
-/** The pause in ms before a call that failed with one of the codes in `paused` is repeated. */
-const RELIEF_PAUSE = 500
+/** How long to wait before a call is repeated that a server could not serve, in ms. */
+const BUSY_PAUSE = 500
 
 /**
  * Options for a call that runs in this session only, and that rejects if a busy server has not executed it. Such a call is not
@@ -29,7 +29,7 @@ export function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSi
 async function repeat<T>(zk: ZooKeeper, call: () => Promise<T>, failure: unknown, signal?: AbortSignal): Promise<T> {
   for (let error = failure; ;) {
     if (wasAborted(error, signal)) throw error
-    await throwUnlessTransient(zk, error, RELIEF_PAUSE, signal)
+    await throwUnlessTransient(zk, error, BUSY_PAUSE, signal)
     try {
       return await call()
     } catch (next) {
@@ -42,7 +42,7 @@ async function repeat<T>(zk: ZooKeeper, call: () => Promise<T>, failure: unknown
  * The codes after which a call is repeated only after a pause. `NotReadOnly` is one of them because a client on a read-only
  * server looks for a server that takes writes: an acquire waits until it is found.
  */
-const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
+const busyCodes = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
 /** Whether the same call may succeed in the same session. */
 function mayBeRepeated(error: unknown): boolean {
@@ -55,19 +55,19 @@ export function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, si
 }
 
 /**
- * Throws the error unless the call may succeed when it is repeated. If a server cannot serve the call now (`paused`), this waits
- * before it returns: between one and two times `reliefPause`, in ms.
+ * Throws the error unless the call may succeed when it is repeated. If a server cannot serve the call now (`busyCodes`), this waits
+ * before it returns: between one and two times `busyPause`, in ms.
  */
 export async function throwUnlessTransient(
   zk: ZooKeeper,
   error: unknown,
-  reliefPause = RELIEF_PAUSE,
+  busyPause = BUSY_PAUSE,
   signal?: AbortSignal,
 ): Promise<void> {
   if (!mayBeRepeated(error)) throw error
   const { runtime, session } = zk
-  if (KeeperError.is(error, ...paused))
-    await pause(runtime, reliefPause * (1 + runtime.random()), session.signal, signal)
+  if (KeeperError.is(error, ...busyCodes))
+    await pause(runtime, busyPause * (1 + runtime.random()), session.signal, signal)
 }
 
 /**

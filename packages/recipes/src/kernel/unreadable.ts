@@ -26,8 +26,8 @@ export function isUnreadable(error: unknown, { signal }: CallOptions): error is 
   return KeeperError.is(error, 'NoAuth') && !wasAborted(error, signal)
 }
 
-/** Resolves with the event; with undefined if it has not come when it is time to look again, or if a signal has aborted. */
-export async function eventIfSent(
+/** Resolves with the event, or with undefined after `LOOK_AGAIN` ms or when a signal aborts. */
+export async function eventOrTimeout(
   runtime: Runtime,
   changed: Promise<WatchedEvent>,
   ...signals: readonly AbortSignal[]

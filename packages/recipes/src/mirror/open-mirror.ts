@@ -108,8 +108,8 @@ export class OpenMirror implements AsyncDisposable {
    *
    * A slow reader costs no more memory than the content that was yielded: several changes to a node are combined into one, from
    * what was yielded to the current state, and a node that was added and removed in between is not yielded. The changes of one
-   * node are in order, and so are a parent and its children. Changes to different nodes come in the order of each node's first change that was
-   * not yielded.
+   * node are in order, and so are a parent and its children. Changes to different nodes come in the order of each node's
+   * first change that was not yielded.
    */
   watchChanges(): WatchIterator<MirrorChange> {
     const feed = this.#copy.feed(!this.isStale)

@@ -131,8 +131,8 @@ export class ProtectedNodes {
   }
 
   /**
-   * Creates the folders with the ACL of the nodes, ahead of the next create in the same segment. Servers delete empty containers, so one of them may be
-   * missing again at once: then the next create fails with `NoNode`, too.
+   * Creates the folders with the ACL of the nodes, ahead of the next create in the same segment. Servers delete empty
+   * containers, so one of them may be missing again at once: then the next create fails with `NoNode`, too.
    */
   #makeFolders(): Promise<void> {
     this.#makingFolders ??= new AbortController()

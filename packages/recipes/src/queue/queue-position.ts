@@ -77,8 +77,9 @@ type BlockerWatch = Pick<Watched, 'changed' | 'unwatch'>
  * The positions of each session, by the paths of their nodes. (A `MultiLock` may have nodes with the same name in several queues.)
  *
  * They save one read of the list when a contender waits for another contender of its own session. If that contender was
- * next, nobody was ahead of it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over within one session
- * takes six requests instead of five, and with 500 waiters a quarter more CPU, because each list has 500 names.
+ * next, nobody was ahead of it, and nobody can come in between: when it leaves, this one is next. Without this, a hand-over
+ * within one session takes six requests instead of five, and with 500 waiters a quarter more CPU, because each list has 500
+ * names.
  */
 const ofSessions = new WeakMap<Session, Map<string, QueuePosition>>()
 

@@ -183,7 +183,10 @@ function grantedInAll(infos: (ContenderInfo & { isGranted: boolean | undefined }
   return infos
 }
 
-/** Describes a contender by the data and the Stat of its node. The list that shows its position, and whether it is granted, is not known. */
+/**
+ * Describes a contender by the data and the Stat of its node. The list that shows its position, and whether it is granted, is
+ * not known.
+ */
 export function contenderInfo(path: string, kind: Kind, node: NodeData): ContenderInfo {
   const { data, stat } = node
   return describedInJson({

@@ -138,7 +138,7 @@ export class PermitContender implements Competitor {
 
   /** Compares the stored number with the expected one. `entered` is the result of `enter`. */
   async #agree(entered: Grant | undefined): Promise<void> {
-    if (this.#stored.isAgreed) return
+    if (this.#stored.followsStored) return
     const { count } = this.#wanted
     // The first create may have found no folder, and the number may not have been stored in time.
     const permits = entered && (await this.#early)?.permits

@@ -37,7 +37,8 @@ import { StoredPermits } from './stored-permits.ts'
 export interface SemaphoreOptions extends LockOptions {
   /**
    * The total number of permits: 1 to 1,000,000. It is stored in the node of the path if nothing is stored there yet. Calls
-   * reject with a `RecipeError`, `PermitsDiffer`, if another number is stored. Once both have been equal, this object follows the stored number.
+   * reject with a `RecipeError`, `PermitsDiffer`, if another number is stored. Once both have been equal, this object follows
+   * the stored number.
    * @default the stored number
    */
   permits?: number | undefined
@@ -157,7 +158,7 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
   }
 
   #lock(count = 1): PermitLock {
-    checkCount(count, this.#stored.isAgreed ? undefined : this.#permits)
+    checkCount(count, this.#stored.followsStored ? undefined : this.#permits)
     return new PermitLock(this.#queue, this.#options, { leases: this.#leases, stored: this.#stored, count })
   }
 }
@@ -181,7 +182,7 @@ class PermitLock extends QueueLock<SemaphoreHeld> {
   protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
     const { leases, stored, count } = this.#wanted
     const [permits, hasBlocker, names] = await Promise.all([
-      stored.isAgreed ? stored.read(options) : stored.readRecent(options),
+      stored.followsStored ? stored.read(options) : stored.readAfterSync(options),
       super.hasBlocker(options),
       leases.list(options),
     ])

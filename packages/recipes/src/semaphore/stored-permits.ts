@@ -1,5 +1,5 @@
-// The number of permits, stored in the semaphore's node in the format of Curator's SharedCount: four bytes, most significant first. The node
-// stays when no program holds or waits: it is a setting, and `resize` must last.
+// The number of permits, stored in the semaphore's node in the format of Curator's SharedCount: four bytes, most significant
+// first. The node stays when no program holds or waits: it is a setting, and `resize` must last.
 import {
   type ACL,
   type CallOptions,
@@ -38,8 +38,8 @@ export class StoredPermits {
   /** The number that this program expects; undefined if it follows whatever is stored. */
   readonly #expected: number | undefined
   readonly #acl: readonly ACL[] | undefined
-  /** Whether the stored number was once equal to `#expected`. From then on this object follows the stored number. */
-  #isAgreed = false
+  /** Whether this object follows the stored number: it was the expected one once, or `resize` has stored it. */
+  #followsStored = false
 
   constructor(zk: ZooKeeper, path: string, expected: number | undefined, acl: readonly ACL[] | undefined) {
     this.#zk = zk
@@ -48,9 +48,9 @@ export class StoredPermits {
     this.#acl = acl
   }
 
-  /** Whether the stored number has been compared with the expected one. */
-  get isAgreed(): boolean {
-    return this.#isAgreed
+  /** Whether any stored number is right, because the expected one was stored once, or `resize` was called. */
+  get followsStored(): boolean {
+    return this.#followsStored
   }
 
   /** What is stored; undefined if nothing is. */
@@ -59,18 +59,18 @@ export class StoredPermits {
   }
 
   /** Like `read`, after a sync. Both are sent in one segment. */
-  async readRecent(options: CallOptions): Promise<Permits | undefined> {
-    return asPermits(await this.#readRecent(options))
+  async readAfterSync(options: CallOptions): Promise<Permits | undefined> {
+    return asPermits(await this.#readAfterSync(options))
   }
 
   /**
-   * Whether these permits, which a recent read has shown, are the expected ones, and at least `count`. If not, a read after a
-   * committed request must show that: see `agree`.
+   * Whether these permits, which a recent read has shown, are the expected ones, and at least `count`. If so, this object follows the
+   * stored number from now on. If not, a read after a committed request must show that: see `agree`.
    */
   accepts({ permits }: Permits, count: number): boolean {
-    const isExpected = this.#isAgreed || permits === (this.#expected ?? permits)
+    const isExpected = this.#followsStored || permits === (this.#expected ?? permits)
     if (!isExpected || permits < count) return false
-    this.#isAgreed = true
+    this.#followsStored = true
     return true
   }
 
@@ -86,7 +86,7 @@ export class StoredPermits {
 
   /**
    * What is stored. The expected number is stored first if nothing is. Rejects with `PermitsDiffer` if the two differ, unless
-   * they were the same before. If it returns a number below `count`, that number is certain to be the one stored now.
+   * they were the same before. A number below `count` that it returns was read after a committed request.
    *
    * A server that lags may show what was stored before, and a leader that is cut off answers a sync at once. So before an error
    * is thrown, the number is read after a committed request.
@@ -96,8 +96,8 @@ export class StoredPermits {
   async agree(session: Session, count: number, sending = () => {}): Promise<Permits> {
     const { pinned } = SessionOptions.of(session)
     let isCommitted = false
-    for (let isRecent = !this.#isAgreed; ; isRecent = true) {
-      const stored = await (isRecent && !isCommitted ? this.#readRecent(pinned) : this.#read(pinned))
+    for (let isRecent = !this.#followsStored; ; isRecent = true) {
+      const stored = await (isRecent && !isCommitted ? this.#readAfterSync(pinned) : this.#read(pinned))
       const current = asPermits(stored)
       if (current === undefined && this.#expected !== undefined) {
         sending()
@@ -122,7 +122,7 @@ export class StoredPermits {
     /** The version before a write whose outcome is not known. */
     let before: number | undefined
     for (;;) {
-      const stored = await this.#readRecent(options)
+      const stored = await this.#readAfterSync(options)
       const version = stored?.version ?? -1
       if (version !== (before ?? version)) break
       sending()
@@ -130,11 +130,11 @@ export class StoredPermits {
       if (outcome === 'stored') break
       if (outcome === 'unknown') before = version
     }
-    this.#isAgreed = true
+    this.#followsStored = true
   }
 
   /** Reads after a sync. Both are sent in one segment. */
-  async #readRecent(options: CallOptions): Promise<Stored | undefined> {
+  async #readAfterSync(options: CallOptions): Promise<Stored | undefined> {
     const syncing = awaitedLater(retry(this.#zk, () => this.#zk.sync(this.path, options), options.signal))
     const stored = await this.#read(options)
     await syncing

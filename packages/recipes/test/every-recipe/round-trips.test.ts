@@ -1,5 +1,5 @@
-// What each call costs without contention, in round trips, requests and transactions: the table in docs/cost.md. The link has a fixed latency: a segment
-// of ten requests takes one round trip, and ten calls that wait for each other take ten.
+// What each call costs without contention, in round trips, requests and transactions: the table in docs/cost.md. The link has
+// a fixed latency: a segment of ten requests takes one round trip, and ten calls that wait for each other take ten.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {

@@ -23,8 +23,8 @@ export async function laggard(role: Role) {
 }
 
 /**
- * The session ends (by `expire`), and the next one begins at another server, where its first calls of these operations are lost. So it comes to
- * the server that lags before it has seen anything.
+ * The session ends (by `expire`), and the next one begins at another server, where its first calls of these operations are
+ * lost. So it comes to the server that lags before it has seen anything.
  */
 export async function renewedAt(
   { scene, lagging, others }: ReturnType<typeof sceneWith>,

@@ -63,6 +63,8 @@ export class Scene {
       sequenceOverflow,
       watchModes,
       readOnlyMode,
+      // Without a quota it does nothing.
+      enforceQuota: true,
       release,
       juteMaxBuffer,
       latency: () => this.memberLatency,

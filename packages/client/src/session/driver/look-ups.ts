@@ -20,7 +20,7 @@ export class LookUps {
     this.#listener = listener
   }
 
-  /** Looks the name up, unless a look-up of it is under way. */
+  /** Looks the name up, unless a look-up of it is under way and may still be answered (`deadlines.lookUpLost`). */
   begin(host: string): void {
     const now = this.#runtime.now()
     if (now < (this.#begun.get(host) ?? -Infinity) + deadlines.lookUpLost()) return

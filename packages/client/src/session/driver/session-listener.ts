@@ -10,7 +10,7 @@ export interface SessionListener {
   /** Looks a name up, unless a look-up is under way. The answer goes to the driver of the current session. */
   lookUp(host: string): void
   ended(reason: EndReason): void
-  /** Gets all events of the client, and decides nothing. */
+  /** Gets all events of the client, for telemetry only. */
   readonly events: ClientEvents
 }
 

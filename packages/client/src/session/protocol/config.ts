@@ -32,7 +32,7 @@ export interface SessionConfig {
   readonly isLast?: boolean
   /** Whether the driver looks up the host name of a server before it dials. */
   readonly looksUpNames?: boolean
-  /** The seed of the pauses and of the order of servers; also of the first xid, if a resumed session has no `lastXid`. */
+  /** The seed of random pauses and of the order of servers; and of the first xid, if a resumed session has no `lastXid`. */
   readonly seed: number
   /** When the first attempt to connect is due. */
   readonly startAt: number

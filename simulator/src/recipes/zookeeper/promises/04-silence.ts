@@ -11,8 +11,9 @@ const LEAST_SHARES = 3
 /**
  * P4: silence is noticed. A connection is given up when no whole frame came, or its oldest request was not answered, for 2/3
  * T, and not earlier without another reason: for a server of a new list it is left when that one has answered. An attempt gets
- * T / number of servers, at most T/3, or a second where that is longer, which doubles with each failed round. Every server is tried before one is tried again. The next attempt comes within T/10. A look-up that
- * takes long delays it as long as no address is known, and otherwise by half of an attempt, or a second, for each server.
+ * T / number of servers, at most T/3, or a second where that is longer, which doubles with each failed round. Every server is
+ * tried before one is tried again. The next attempt comes within T/10. A look-up that takes long delays it as long as no
+ * address is known, and otherwise by half of an attempt, or a second, for each server.
  */
 export const silence: Check = (played) => {
   const story = storyOf(played)

@@ -86,7 +86,10 @@ function pathsSet(request: unknown): readonly string[] {
   return Object.values(request).flatMap((list: unknown) => (Array.isArray(list) ? (list as string[]) : []))
 }
 
-/** When the last of the watches is set again, each persistent one has a Gap. If a server refuses to set any, the client leaves that server. */
+/**
+ * When the last of the watches is set again, each persistent one has a Gap. If a server refuses to set any, the client leaves
+ * that server.
+ */
 function gaps(line: Line, earlier: readonly Line[], { calls, term }: Term): Violation[] {
   if (!earlier.some((each) => stoodSince(each) !== undefined)) return []
   const all = sendingsOn(line).filter(setsWatches)

@@ -6,8 +6,9 @@ import { type CallStory, otherSessionOn, sessionOn, storyOf, type Term } from '.
 
 /**
  * P7: an expired session is never hidden. It ends when a server reports the end. At once all its calls reject with
- * `SessionExpired`, and its watches are notified. So it does when a server answers with another session, which is closed at once. Another session follows. A call is sent in the session in which it was
- * made, or not at all. It rejects at once if that session has ended.
+ * `SessionExpired`, and its watches are notified. So it does when a server answers with another session, which is closed at
+ * once. Another session follows. A call is sent in the session in which it was made, or not at all. It rejects at once if
+ * that session has ended.
  */
 export const expiry: Check = (played) =>
   storyOf(played).terms.flatMap((term, _, terms) => [
