@@ -112,6 +112,8 @@ describeEnsemble('zk', (ensemble) => {
     await waitInLine((options) => new SharedLock(zk, '/a/shared', { label: 'r2' }).read.acquire(options))
     await using permit = await new Semaphore(zk, '/a/sem', { label: 's1', permits: 1 }).acquire()
     await waitInLine((options) => new Semaphore(zk, '/a/sem', { label: 's2', permits: 1 }).acquire(options))
+    await using alone = await new Semaphore(zk, '/a/sem-alone', { label: 's3', permits: 1 }).acquire()
+    await until('servers to delete its locks', async () => (await zk.exists('/a/sem-alone/locks')) === undefined)
     await using term = await new LeaderElection(zk, '/a/leader', { label: 'e1' }).campaign()
     const kazoo = '64a1d9f23c074f0e9d430b1a7c55e2f8'
     await zk.create(`/a/kazoo/${kazoo}__lock__0000000001`, 'k1', { mode: 'EPHEMERAL', parents: true })
@@ -140,11 +142,15 @@ describeEnsemble('zk', (ensemble) => {
       ['/a/leader', 'e1 holds latch'],
       ['/a/lock', 'l1 holds lock', 'l2 waits behind l1'],
       ['/a/sem', 's1 holds semaphore', 's2 waits behind nobody'],
+      ['/a/sem-alone', 's3 holds semaphore'],
       ['/a/shared', 'r1 holds read', 'w1 waits behind r1', 'r2 waits behind w1'],
     ])
     const addresses = new Set(locks.flatMap(({ contenders }) => contenders.map(({ address }) => address)))
     expect([...addresses]).toEqual([expect.stringMatching(/^[\d.]+:\d+$/)])
-    for (const held of [lock, reader, permit, term]) expect(held.isHeld()).toBe(true)
+    const single = start('locks', '/a/sem-alone')
+    expect(await single.ended).toBe(0)
+    expect(single.data()).toContain('s3')
+    for (const held of [lock, reader, permit, alone, term]) expect(held.isHeld()).toBe(true)
   })
 
   test('zk locks --watch prints a line at each change, and --break ends a hold', async () => {

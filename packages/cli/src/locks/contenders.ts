@@ -1,5 +1,6 @@
 // Who holds and who waits at a path, in order, by the names of @zk/recipes, Curator and kazoo.
 import { type CallOptions, KeeperError, walk, type ZooKeeper } from '@zk/client'
+import { parentOf } from '@zk/wire'
 import { missing } from '../nodes/walking.ts'
 import { type ContenderInfo, type HolderInfo, LeaderElection, Lock, Semaphore, SharedLock } from '@zk/recipes'
 
@@ -35,8 +36,21 @@ export function isContenderName(name: string): boolean {
   return [OURS, KAZOO, LEASE, KAZOO_LEASE].some((pattern) => pattern.test(name))
 }
 
+const isPermitName = (name: string): boolean => LEASE.test(name)
+
+/** Whether they are the children of a semaphore. Servers delete `locks` while nobody waits: see `hasPermits`. */
 export const isSemaphore = (children: readonly string[]): boolean =>
   children.includes('leases') && children.includes('locks')
+
+/** Whether a permit of a semaphore at this path is taken. */
+export async function hasPermits(zk: ZooKeeper, path: string, options: CallOptions): Promise<boolean> {
+  try {
+    return (await zk.getChildren(`${path}/leases`, options)).children.some(isPermitName)
+  } catch (error) {
+    if (KeeperError.is(error, 'NoNode')) return false
+    throw error
+  }
+}
 
 /** Reads under way at once, as of other commands that walk. */
 const READS = 64
@@ -66,8 +80,10 @@ export async function* lockPathsBelow(
   for await (const { path, children } of nodes) {
     isThere = true
     if (semaphores.has(path.replace(/\/(locks|leases)$/, ''))) continue
-    if (isSemaphore(children)) semaphores.add(path)
-    if (semaphores.has(path) || children.some(isContenderName)) yield path
+    const isLeases = /.\/leases$/.test(path) && children.some(isPermitName)
+    const semaphore = isSemaphore(children) ? path : isLeases ? parentOf(path) : undefined
+    if (semaphore !== undefined) semaphores.add(semaphore)
+    if (semaphore !== undefined || children.some(isContenderName)) yield semaphore ?? path
   }
   if (!isThere) throw missing(zk, root)
 }
@@ -77,7 +93,7 @@ export async function contendersAt(zk: ZooKeeper, path: string, options: CallOpt
   const { children } = await zk.getChildren(path, options)
   // The recipes need a node of their own.
   if (path === '/') return []
-  if (isSemaphore(children)) {
+  if (isSemaphore(children) || (children.includes('leases') && (await hasPermits(zk, path, options)))) {
     const semaphore = new Semaphore(zk, path)
     return [...held(await semaphore.holders(options)), ...inLine(await semaphore.contenders(options))]
   }

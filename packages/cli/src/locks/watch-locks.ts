@@ -6,7 +6,7 @@ import { printable } from '@zk/client/internal'
 import { print, printJson, say } from '../command/output.ts'
 import type { Addresses } from './addresses.ts'
 import { Changes } from './changes.ts'
-import { type Contender, contendersAt, isContenderName, isSemaphore, lockPathsBelow } from './contenders.ts'
+import { type Contender, contendersAt, hasPermits, isContenderName, isSemaphore, lockPathsBelow } from './contenders.ts'
 import { LiveTable } from './live-table.ts'
 import { contenderDocument, contenderSummary, contenderTable } from './shown-contenders.ts'
 
@@ -130,8 +130,12 @@ class WatchedLocks {
     if (!/.\/(locks|leases)$/.test(parent)) return [parent]
     const semaphore = parentOf(parent)
     if (this.#contenders.has(semaphore)) return [semaphore]
-    const around = await this.#ifReadable(this.#zk.getChildren(semaphore, { signal: this.#signal }))
-    return [around !== undefined && isSemaphore(around.children) ? semaphore : parent]
+    const options = { signal: this.#signal }
+    const around = await this.#ifReadable(this.#zk.getChildren(semaphore, options))
+    const isOfSemaphore =
+      around !== undefined &&
+      (isSemaphore(around.children) || (await this.#ifReadable(hasPermits(this.#zk, semaphore, options))) === true)
+    return [isOfSemaphore ? semaphore : parent]
   }
 
   /** undefined if the node is gone, or may not be read. */
