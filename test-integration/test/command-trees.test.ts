@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Ensemble, until } from '../src/ensemble/index.ts'
 import { newChroot, newClient, newProxy } from './support/clients.ts'
 import { describeEnsemble } from './support/describe-ensemble.ts'
-import { startZk } from './support/zk-command.ts'
+import { startInTerminal, startZk, ZK } from './support/zk-command.ts'
 
 const READ_ONLY = [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }]
 const CREATOR = [{ perms: 31, id: { scheme: 'auth', id: '' } }]
@@ -53,6 +53,14 @@ async function plant(zk: ZooKeeper): Promise<void> {
   ])
   await zk.create('/app/lock', 'me', { mode: 'EPHEMERAL' })
 }
+
+/** The lines of a dump without its end: a node with so many children. */
+function dumpOf(root: string, children: number): string {
+  const nodes = [root, ...Array.from({ length: children }, (_, n) => `${root}/n${10_000 + n}`)]
+  return nodes.map((path) => `${JSON.stringify({ version: 1, path, text: 'x' })}\n`).join('')
+}
+
+const END = '{"version":1,"end":true}\n'
 
 describeEnsemble('zk', (ensemble) => {
   test('zk tree, find and du show a tree, name what they may not read, and end with 77', async () => {
@@ -159,11 +167,7 @@ describeEnsemble('zk', (ensemble) => {
   test('zk import ends well when its connection is lost again and again', async () => {
     const { zk, chroot, folder } = await newPlace(ensemble)
     const file = join(folder, 'dump.jsonl')
-    const lines = [{ path: '/many' }, ...Array.from({ length: 3_000 }, (_, n) => ({ path: `/many/n${10_000 + n}` }))]
-    writeFileSync(
-      file,
-      [...lines, { end: true }].map((each) => JSON.stringify({ version: 1, text: 'x', ...each })).join('\n'),
-    )
+    writeFileSync(file, dumpOf('/many', 3_000) + END)
     const proxy = await newProxy(ensemble.nodes[0]!)
     const run = startZk([proxy], chroot, ['import', file])
     let cuts = 0
@@ -175,6 +179,43 @@ describeEnsemble('zk', (ensemble) => {
     expect(await run.ended, run.output()).toBe(0)
     expect([cuts, run.data().split('\n').length - 1]).toEqual([3, 3_001])
     expect((await zk.getChildren('/many')).children).toHaveLength(3_000)
+  })
+
+  test('zk import prints what it has done as it comes, and its counts when it is interrupted or its input breaks off', async () => {
+    const { zk, chroot, connectString } = await newPlace(ensemble)
+    const input = dumpOf('/i', 20)
+    const run = startZk(ensemble.nodes, chroot, ['import', '-'], input, { hasMoreInput: true })
+    await until('all lines', async () => run.data().split('\n').length - 1 === 21)
+    run.child.kill('SIGINT')
+    expect(await run.ended).toBe(130)
+    expect(run.output()).toContain('not finished: 21 created, 0 changed, 0 deleted, 0 equal')
+    // Its input goes on, and its output cannot be written.
+    const full = startInTerminal(`${ZK} import - >/dev/full`, { ZK_CONNECT: connectString })
+    full.type(dumpOf('/f', 20))
+    expect(await full.ended, full.output()).toBe(74)
+    const broken = startZk(ensemble.nodes, chroot, ['import', '-', '--json'], `${dumpOf('/j', 200)}{`)
+    expect(await broken.ended).toBe(65)
+    const lines = broken.data().trim().split('\n')
+    const { summary } = JSON.parse(lines.pop()!) as { summary: object }
+    expect(summary).toMatchObject({ created: lines.length, isWhole: false })
+    expect((await zk.exists('/j'))?.numChildren).toBe(lines.length - 1)
+  })
+
+  test('zk import goes on when the reader of its lines goes away', async () => {
+    const { zk, chroot } = await newPlace(ensemble)
+    const run = startZk(ensemble.nodes, chroot, ['import', '-'], `${dumpOf('/many', 3_000)}${END}`)
+    run.child.stdout!.once('data', () => run.child.stdout!.destroy())
+    expect(await run.ended, run.output()).toBe(0)
+    expect((await zk.exists('/many'))?.numChildren).toBe(3_000)
+  })
+
+  test('zk cp reads only the places of the copies', async () => {
+    const { zk, run } = await newPlace(ensemble)
+    await zk.multi([op.create('/from'), op.create('/from/a', 'x'), op.create('/to'), op.create('/to/a', 'x')])
+    await zk.create('/to/private', '', { acl: CREATOR })
+    expect(await run(['cp', '-r', '/from', '/to'])).toEqual([0, ''])
+    expect(await run(['cp', '-r', '/from', '/to/private/copy'])).toEqual([77, ''])
+    expect(await run(['cp', '-r', '/from', '/'])).toEqual([0, 'create  /a\n'])
   })
 
   test('zk multi does all or nothing, and says which operation was refused', async () => {

@@ -74,7 +74,7 @@ test('readDump reads what nodeLine and endLine write', async () => {
     },
   ]
   const end = { isWhole: false }
-  const read = await all(readDump(fileOf(...nodes.map(nodeLine), END), end))
+  const read = await all(readDump(fileOf(...nodes.map(nodeLine), END), { end }))
   expect(read.map(({ data, ...rest }) => ({ ...rest, data: [...data] }))).toEqual(
     nodes.map(({ stat: _, data, ...rest }) => ({ ...rest, data: [...data] })),
   )

@@ -45,7 +45,7 @@ test('ahead starts items ahead of the loop, and yields in their order, and the e
     items(),
     async (item) => {
       started++
-      await Promise.resolve()
+      await new Promise(setImmediate)
       if (item === 200) throw new Error('item 200')
       return item
     },
@@ -63,6 +63,27 @@ test('ahead starts items ahead of the loop, and yields in their order, and the e
   expect(seen).toEqual(Array.from({ length: 200 }, (_, index) => index))
   // Their bytes are limited, too.
   expect(most).toBe(40)
+})
+
+test('ahead yields a result before the next item is there, and every result before an error of the items', async () => {
+  let go = (): void => {}
+  async function* items() {
+    yield 1
+    await new Promise<void>((resolve) => (go = resolve))
+    yield 2
+    yield 3
+    throw new Error('broken off')
+  }
+  const results = ahead(
+    items(),
+    async (item) => item,
+    () => 1,
+  )
+  expect(await results.next()).toMatchObject({ value: 1 })
+  go()
+  expect(await results.next()).toMatchObject({ value: 2 })
+  expect(await results.next()).toMatchObject({ value: 3 })
+  await expect(results.next()).rejects.toThrow('broken off')
 })
 
 test.each([

@@ -24,6 +24,8 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined
   /** The folder in which it runs. */
   readonly cwd?: string | undefined
+  /** Whether its standard input goes on after `input`. @default false */
+  readonly hasMoreInput?: boolean
 }
 
 /** Starts the built `zk` with these servers. It is killed when the test is over. `input` is its standard input. */
@@ -32,14 +34,15 @@ export function startZk(
   chroot: string,
   words: string[],
   input = '',
-  { environment, cwd }: StartOptions = {},
+  { environment, cwd, hasMoreInput = false }: StartOptions = {},
 ): ZkCommand {
   const connectString = servers.map(({ address }) => address).join(',') + chroot
   const run = start([process.execPath, MAIN, ...words], {
     cwd,
     environment: { ZK_CONNECT: connectString, ...environment },
   })
-  run.child.stdin?.end(input)
+  if (hasMoreInput) run.child.stdin?.write(input)
+  else run.child.stdin?.end(input)
   return run
 }
 

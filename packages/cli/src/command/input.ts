@@ -1,7 +1,9 @@
 // Standard input and files: data, and lines of JSON.
 import { Buffer } from 'node:buffer'
 import { createReadStream, readFileSync } from 'node:fs'
+import { addAbortSignal } from 'node:stream'
 import { JUTE_MAXBUFFER, printable } from '@zk/wire'
+import { UsageError } from './options.ts'
 
 /** Standard input or a file is not as it must be. */
 export class InputError extends Error {
@@ -17,7 +19,7 @@ export interface Line {
 /** What a request has besides path and data: its header, the ACL of everyone. In bytes. */
 const REST_OF_REQUEST = 80
 
-/** A value of the command line: the text itself, - for standard input, or @FILE. Throws an InputError. */
+/** A value of the command line: the text itself, - for standard input, or @FILE. Throws an InputError, or a UsageError. */
 export function dataOf(word: string): Uint8Array {
   if (word !== '-' && !word.startsWith('@')) return new TextEncoder().encode(word)
   const data = contentOf(word === '-' ? '-' : word.slice(1))
@@ -39,14 +41,24 @@ function contentOf(file: string): Uint8Array {
   try {
     return readFileSync(file === '-' ? 0 : file)
   } catch (error) {
-    throw new InputError(`${nameOf(file)} cannot be read: ${(error as Error).message}`)
+    throw unreadable(file, error)
   }
 }
 
-/** The lines of a file, or of standard input for `-`, as they come. Empty lines are left out. Throws an InputError. */
-export async function* linesOf(file: string): AsyncGenerator<Line> {
+/** A file that cannot be read was named in error, or is the wrong one. */
+function unreadable(file: string, error: unknown): Error {
+  const message = `${nameOf(file)} cannot be read: ${(error as Error).message}`
+  return file === '-' ? new InputError(message) : new UsageError(message)
+}
+
+/**
+ * The lines of a file, or of standard input for `-`, as they come. Empty lines are left out. Throws an InputError, a UsageError if the
+ * file cannot be read, and an AbortError when the signal aborts.
+ */
+export async function* linesOf(file: string, signal?: AbortSignal): AsyncGenerator<Line> {
   const name = nameOf(file)
   const input = file === '-' ? process.stdin : createReadStream(file)
+  if (signal !== undefined) addAbortSignal(signal, input)
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const decoded = (chunk?: Uint8Array): string => {
     try {
@@ -70,7 +82,7 @@ export async function* linesOf(file: string): AsyncGenerator<Line> {
     if (rest.trim() !== '') yield { place: `${name}: line ${number + 1}`, text: rest }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
-    throw new InputError(`${name} cannot be read: ${(error as Error).message}`)
+    throw unreadable(file, error)
   } finally {
     input.destroy()
   }

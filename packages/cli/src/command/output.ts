@@ -5,8 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { promisify } from 'node:util'
 
-/** Lines are written together, up to so many characters. */
+/** Lines are written together, up to so many characters, */
 const CHUNK = 65_536
+/** and for so long at most, in ms. */
+const LATEST = 200
 
 /** Standard output cannot be written. */
 export class OutputError extends Error {
@@ -61,19 +63,48 @@ async function printLater(text: string): Promise<void> {
 }
 
 /** Lines of data, as they come: on a terminal at once, otherwise many together. */
-export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+export async function printLines(lines: AsyncIterable<string>, printText = printLater): Promise<void> {
   const most = isatty(1) ? 0 : CHUNK
   let text = ''
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let printing = Promise.resolve()
+  const flush = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const ready = text
+    text = ''
+    return (printing = printing.then(() => printText(ready)))
+  }
+  const iterator = lines[Symbol.asyncIterator]()
+  let fail: (error: unknown) => void
+  const next = (): Promise<IteratorResult<string, unknown>> =>
+    new Promise((resolve, reject) => {
+      fail = reject
+      iterator.next().then(resolve, reject)
+    })
   try {
-    for await (const line of lines) {
-      text += `${line}\n`
-      if (text.length < most) continue
-      await printLater(text)
-      text = ''
+    for (let line = await next(); line.done !== true; line = await next()) {
+      text += `${line.value}\n`
+      // The next line may be long in coming.
+      if (text.length < most) timer ??= setTimeout(() => void flush().catch((error) => fail(error)), LATEST)
+      else await flush()
     }
   } finally {
-    await printLater(text)
+    // Not awaited: if the output cannot be written, it may be waiting for its next line.
+    iterator.return?.().catch(() => {})
+    await flush()
   }
+}
+
+/** Lines that say what has been done. If the reader of standard output goes away, the rest is done all the same. */
+export function printChanges(lines: AsyncIterable<string>): Promise<void> {
+  return printLines(lines, async (text) => {
+    try {
+      await printLater(text)
+    } catch (error) {
+      if (!(error instanceof OutputError && error.isReaderGone)) throw error
+    }
+  })
 }
 
 /** A line of `--json`. */

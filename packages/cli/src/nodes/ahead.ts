@@ -5,30 +5,60 @@ import { KeeperError } from '@zk/client'
 const MOST = 64
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Calls `start` for the items ahead of the loop, and yields the results in the order of the items. */
+interface Started<Result> {
+  readonly result: Promise<Result>
+  readonly size: number
+}
+
+/**
+ * Calls `start` for the items ahead of the loop, and yields the results in the order of the items, each as soon as it is there. If the
+ * items end with an error, it is thrown after the last result.
+ */
 export async function* ahead<Item, Result>(
   items: AsyncIterable<Item>,
   start: (item: Item) => Promise<Result>,
   bytesOf: (item: Item) => number,
 ): AsyncGenerator<Result> {
-  const started: { readonly result: Promise<Result>; readonly size: number }[] = []
+  const iterator = items[Symbol.asyncIterator]()
+  const started: Started<Result>[] = []
   let bytes = 0
+  let failure: { readonly error: unknown } | undefined
+  const next = (): Promise<IteratorResult<Item, undefined>> =>
+    iterator.next().catch((error: unknown) => {
+      failure = { error }
+      return { done: true, value: undefined }
+    })
+  const takeFirst = (): Promise<Result> => {
+    const { result, size } = started.shift()!
+    bytes -= size
+    return result
+  }
   try {
-    for await (const item of items) {
-      const size = bytesOf(item)
-      while (started.length === MOST || (started.length > 0 && bytes + size > MOST_BYTES)) {
-        const first = started.shift()!
-        bytes -= first.size
-        yield await first.result
+    for (let coming = next(); ;) {
+      const settled = started[0]?.result.then(
+        () => undefined,
+        () => undefined,
+      )
+      const item = await (settled === undefined ? coming : Promise.race([coming, settled]))
+      if (item === undefined) {
+        yield await takeFirst()
+        continue
       }
-      const result = start(item)
+      if (item.done === true) break
+      const size = bytesOf(item.value)
+      while (started.length === MOST || (started.length > 0 && bytes + size > MOST_BYTES)) yield await takeFirst()
+      const result = start(item.value)
       // The error is thrown when the loop comes to it.
       result.catch(() => {})
       started.push({ result, size })
       bytes += size
+      coming = next()
     }
-    for (let first = started.shift(); first !== undefined; first = started.shift()) yield await first.result
+    while (started.length > 0) yield await takeFirst()
+    if (failure !== undefined) throw failure.error
   } finally {
+    // Not awaited: the next item may be long in coming.
+    iterator.return?.().catch(() => {})
     await Promise.allSettled(started.map(({ result }) => result))
   }
 }

@@ -45,12 +45,7 @@ export async function* readTree(zk: ZooKeeper, root: string, reading: Reading): 
     walkAll(zk, root, reading),
     async ({ path }) => {
       try {
-        const [{ data, stat }, read] = await Promise.all([
-          zk.getData(path),
-          reading.acl ? zk.getACL(path) : Promise.resolve(undefined),
-        ])
-        const acl = read === undefined ? undefined : aclTexts(read.acl)
-        return { path, below: pathBelow(root, path), data, isEphemeral: isEphemeral(stat), acl, stat }
+        return await readNode(zk, root, path, reading.acl)
       } catch (error) {
         if (!KeeperError.is(error, 'NoNode', 'NoAuth')) throw error
         if (error.code === 'NoAuth') onUnreadable(path)
@@ -72,7 +67,17 @@ export async function* readTree(zk: ZooKeeper, root: string, reading: Reading): 
   }
 }
 
-function isBelow(path: string, above: string): boolean {
+/** One node of a tree. */
+export async function readNode(zk: ZooKeeper, root: string, path: string, withACL: boolean): Promise<LiveNode> {
+  const [{ data, stat }, read] = await Promise.all([
+    zk.getData(path),
+    withACL ? zk.getACL(path) : Promise.resolve(undefined),
+  ])
+  const acl = read === undefined ? undefined : aclTexts(read.acl)
+  return { path, below: pathBelow(root, path), data, isEphemeral: isEphemeral(stat), acl, stat }
+}
+
+export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above === '/' ? above : `${above}/`)
 }
 
@@ -99,13 +104,16 @@ export interface DumpEnd {
   isWhole: boolean
 }
 
-/** The nodes of a file, or of standard input for `-`. Throws an InputError, which names the line. */
-export async function* readDump(file: string, end: DumpEnd = { isWhole: false }): AsyncGenerator<DumpedNode> {
+/** The nodes of a file, or of standard input for `-`. Throws an InputError, which names the line, or what `linesOf` throws. */
+export async function* readDump(
+  file: string,
+  { end = { isWhole: false }, signal }: { end?: DumpEnd; signal?: AbortSignal } = {},
+): AsyncGenerator<DumpedNode> {
   let root: string | undefined
   let last = ''
   let isOver = false
   let place = ''
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(file, signal)) {
     place = line.place
     const fields = objectIn(line)
     if (fields['version'] !== 1) throw new InputError(`${place}: version must be 1`)

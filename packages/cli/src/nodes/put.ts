@@ -7,7 +7,7 @@ import { checkSize, InputError } from '../command/input.ts'
 import { jsonLine, say } from '../command/output.ts'
 import { aclEntry } from './acl.ts'
 import { ahead, untilAnswered } from './ahead.ts'
-import { aclProblem, type DumpedNode, type Pair, pairs, readTree, type Tree } from './dump.ts'
+import { aclProblem, type DumpedNode, isBelow, type Pair, pairs, readNode, readTree, type Tree } from './dump.ts'
 import { pathAt } from './walking.ts'
 
 export interface PutOptions {
@@ -20,8 +20,8 @@ export interface PutOptions {
   readonly delete: boolean
   readonly dryRun: boolean
   readonly json: boolean
-  /** How deep the tree is at most. */
-  readonly depth?: number | undefined
+  /** Nothing more is begun when it aborts. */
+  readonly signal: AbortSignal
 }
 
 interface Change {
@@ -57,23 +57,29 @@ export async function* put(zk: ZooKeeper, tree: Tree, options: PutOptions): Asyn
     },
     (change) => ('error' in change ? 0 : (change.node?.data.length ?? 0)),
   )
-  for await (const outcome of outcomes) {
-    const { path } = outcome
-    if ('error' in outcome) {
-      if (failed !== undefined && path.startsWith(`${failed}/`)) continue
-      failures.add(outcome.error)
-      failed = path
-      continue
+  let isWhole = false
+  try {
+    for await (const outcome of outcomes) {
+      const { path } = outcome
+      if ('error' in outcome) {
+        if (failed !== undefined && isBelow(path, failed)) continue
+        failures.add(outcome.error)
+        failed = path
+        continue
+      }
+      if (outcome.what.includes('create')) counts.created++
+      else if (outcome.what.includes('delete')) counts.deleted++
+      else counts.changed++
+      yield options.json
+        ? jsonLine({ path, changes: outcome.what })
+        : `${outcome.what.join(',').padEnd(6)}  ${printable(path)}`
     }
-    if (outcome.what.includes('create')) counts.created++
-    else if (outcome.what.includes('delete')) counts.deleted++
-    else counts.changed++
-    yield options.json
-      ? jsonLine({ path, changes: outcome.what })
-      : `${outcome.what.join(',').padEnd(6)}  ${printable(path)}`
+    isWhole = true
+  } finally {
+    // Also after Ctrl-C, or an error of the input or of all servers.
+    if (options.json) yield jsonLine({ summary: { ...counts, dryRun, isWhole } })
+    else say(`${isWhole ? '' : 'not finished: '}${summary(counts, dryRun)}`)
   }
-  if (options.json) yield jsonLine({ summary: { ...counts, dryRun } })
-  else say(summary(counts, dryRun))
 }
 
 interface Counts {
@@ -102,22 +108,24 @@ async function* changes(
   zk: ZooKeeper,
   tree: Tree,
   counts: Counts,
-  { root, failures, acl, depth, delete: isDeleting }: PutOptions,
+  { root, failures, acl, delete: isDeleting, signal }: PutOptions,
 ): AsyncGenerator<Change | Refusal> {
   const unreadable = new Set<string>()
-  const present = readTree(zk, root, {
-    failures,
-    acl,
-    depth,
-    mayBeMissing: true,
-    onUnreadable: (path) => unreadable.add(path),
-  })
+  const onUnreadable = (path: string): unknown => unreadable.add(path)
+  const found = isDeleting
+    ? pairs(tree, readTree(zk, root, { failures, acl, mayBeMissing: true, onUnreadable }))
+    : pairsAt(zk, tree, root, acl)
   const doomed = new Doomed()
-  for await (const pair of pairs(tree, present)) {
+  for await (const pair of found) {
+    signal.throwIfAborted()
+    if ('error' in pair) {
+      yield pair
+      continue
+    }
     const path = pathAt(root, pair.below)
     yield* doomed.passed(path)
     if (pair.one === undefined) {
-      if (isDeleting) doomed.add(path, pair.other!)
+      doomed.add(path, pair.other!)
       continue
     }
     if (unreadable.has(path)) continue
@@ -125,6 +133,30 @@ async function* changes(
     if (change !== undefined) yield change
   }
   yield* doomed.passed('')
+}
+
+/** Each node of the tree, with the node that is at its place. No others are read: there may be many, or some that may not be read. */
+async function* pairsAt(zk: ZooKeeper, tree: Tree, root: string, withACL: boolean): AsyncGenerator<Pair | Refusal> {
+  /** A node that is missing: so is everything below it. */
+  let absent: string | undefined
+  const isBelowAbsent = (path: string): boolean => absent !== undefined && isBelow(path, absent)
+  yield* ahead(
+    tree,
+    async (one): Promise<Pair | Refusal> => {
+      const { below } = one
+      const path = pathAt(root, below)
+      if (isBelowAbsent(path)) return { below, one, other: undefined }
+      try {
+        return { below, one, other: await readNode(zk, root, path, withACL) }
+      } catch (error) {
+        if (KeeperError.is(error, 'NoAuth')) return { path, error }
+        if (!KeeperError.is(error, 'NoNode')) throw error
+        if (!isBelowAbsent(path)) absent = path
+        return { below, one, other: undefined }
+      }
+    },
+    ({ data }) => data.length,
+  )
 }
 
 function changeOf(

@@ -7,8 +7,9 @@ import { withClient } from '../command/connection.ts'
 import { EXIT } from '../command/exit.ts'
 import { Failures } from '../command/failure.ts'
 import { InputError } from '../command/input.ts'
+import { withClientUntilSignal } from '../command/interrupt.ts'
 import { type Arguments, type Option, UsageError } from '../command/options.ts'
-import { jsonLine, printLines } from '../command/output.ts'
+import { jsonLine, printChanges, printLines } from '../command/output.ts'
 import {
   aclProblem,
   type DumpedNode,
@@ -69,7 +70,7 @@ export const IMPORT: Command = {
     DRY_RUN,
     { name: 'json', help: 'print JSON, a line a change' },
   ],
-  notes: `Reads what zk export has written, and writes only what differs, so it may be repeated after an error. The first node goes to
+  notes: `Reads what zk export has written, and writes only what differs, so it may be repeated after an error or Ctrl-C. The first node goes to
 PATH, or to where it came from; missing nodes above it are created. It prints a line a change: create, data, acl or delete. Ephemeral nodes
 are neither written nor deleted. A file is checked as a whole before anything is written; standard input is written as it comes.
 
@@ -87,15 +88,15 @@ Examples:
     let root = path
     if (file !== '-') {
       const end = { isWhole: false }
-      for await (const node of readDump(file, end)) root ??= node.path
+      for await (const node of readDump(file, { end })) root ??= node.path
       if (isDeleting && !end.isWhole) {
         throw new InputError(`--delete needs a whole dump: nodes were left out when ${printable(file)} was written`)
       }
     }
-    return withClient(args, async (zk) => {
-      const nodes = readDump(file)
-      const first = await nodes.next()
-      if (first.done === true) return EXIT.input
+    return withClientUntilSignal(args, async (zk, signal) => {
+      const over = new AbortController()
+      signal.addEventListener('abort', () => over.abort())
+      const nodes = readDump(file, { signal: over.signal })
       const failures = new Failures()
       const options = {
         failures,
@@ -103,9 +104,17 @@ Examples:
         delete: isDeleting,
         dryRun: args.has('dry-run'),
         json: args.has('json'),
+        signal,
       }
-      await printLines(put(zk, withFirst(first.value, nodes), { ...options, root: root ?? first.value.path }))
-      return failures.code
+      try {
+        const first = await nodes.next()
+        if (first.done === true) return EXIT.input
+        await printChanges(put(zk, withFirst(first.value, nodes), { ...options, root: root ?? first.value.path }))
+        return failures.code
+      } finally {
+        // Standard input that goes on would keep zk running.
+        over.abort()
+      }
     })
   },
 }
@@ -167,7 +176,7 @@ Examples:
     if (from === to && args.text('to-connect') === undefined) throw new UsageError(`${from} is the copy itself`)
     const failures = new Failures()
     const [acl, depth] = [args.has('acl'), args.has('recursive') ? undefined : 0]
-    return withClient(args, (zk) =>
+    return withClientUntilSignal(args, (zk, signal) =>
       withSecondClient(args, zk, async (second) => {
         if ((await zk.exists(from)) === undefined) throw missing(zk, from)
         if (depth === undefined && (await isInside(zk, from, second, to))) {
@@ -178,12 +187,12 @@ Examples:
           root: to,
           failures,
           acl,
-          depth,
           delete: false,
           dryRun: args.has('dry-run'),
           json: args.has('json'),
+          signal,
         }
-        await printLines(put(second, tree, options))
+        await printChanges(put(second, tree, options))
         return failures.code
       }),
     )
