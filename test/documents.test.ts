@@ -115,6 +115,16 @@ test('every relative link leads to a file, and to a heading of it', () => {
   expect(dead).toEqual([])
 })
 
+test('packages/client/README.md has each message of the log', () => {
+  const sources = ['client', 'recipes'].flatMap((name) => sourcesIn(`packages/${name}/src`)).map(read)
+  const messages = sources.flatMap((source) =>
+    [...source.matchAll(/'(?:debug|info|warn|error)',\s*(['"])([^:]+?)(?:\1|:)/g)].map(([, , message]) => message!),
+  )
+  expect(messages.length).toBeGreaterThan(35)
+  const [, table] = read('packages/client/README.md').split('**The logger**')
+  expect(messages.filter((message) => !table!.includes(message))).toEqual([])
+})
+
 test('ARCHITECTURE.md names no member that its class does not have', () => {
   // ZooKeeper's own classes, and those of JavaScript, are not in the sources. `@zk/testing` has classes of the same names.
   const sources = published

@@ -155,6 +155,7 @@ async function run(
     print(`${ZK_VERSION}\n`)
     return EXIT.done
   }
+  if (name.startsWith('-')) throw new UsageError(`the command comes first: zk COMMAND ${name} …`)
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry === undefined) throw new UnknownNameError(`there is no command ${name}`, name, Object.keys(COMMANDS))
   const command = await entry.load()

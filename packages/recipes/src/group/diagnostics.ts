@@ -1,6 +1,6 @@
 // The messages of memberships. They have a file of their own, so that a program that uses only locks does not load them.
 import { channel } from 'node:diagnostics_channel'
-import type { LogLevel, ZooKeeper } from '@zk/client'
+import { KeeperError, type LogLevel, type ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
 
 /** The diagnostics channels of groups, by name, with their messages. */
@@ -36,9 +36,16 @@ const lines = {
   orphan: ['error', 'member has left a node that cannot be deleted'],
 } as const satisfies Record<GroupMessages['zk:member']['event'], readonly [LogLevel, string]>
 
+/** The line for `lost` if this client was closed, which is not a reason for an alert. */
+const closed = ['info', 'member left: its client was closed'] as const
+
+function isOfClose({ error }: GroupMessages['zk:member']): boolean {
+  return error instanceof Error && KeeperError.is(error.cause, 'Closed')
+}
+
 export function reportMember(zk: ZooKeeper, message: GroupMessages['zk:member']): void {
   if (channels['zk:member'].hasSubscribers) publish(channels['zk:member'], message)
-  const [level, text] = lines[message.event]
+  const [level, text] = isOfClose(message) ? closed : lines[message.event]
   logWith(zk, level, text, () => {
     const { path, node, sessionId, error } = message
     return {

@@ -42,6 +42,27 @@ describe('Group.join', () => {
     expect(await scene.roundTrips(new Group(zk, PATH).join())).toBe(1)
   })
 
+  test('Group.join logs at level info that its client was closed, and at level error that its member was refused', async () => {
+    for (const [end, expected] of [
+      [(scene: Scene, zk: ZooKeeper) => scene.done(zk.close()), 'info member left: its client was closed'],
+      [
+        async (scene: Scene) => {
+          scene.ensemble.faults.fail({ op: 'create2', code: 'NoAuth' })
+          scene.ensemble.nodes.delete(`${PATH}/a`)
+        },
+        'error member lost',
+      ],
+    ] as const) {
+      const scene = new Scene()
+      const lines: string[] = []
+      const zk = await scene.client({ logger: (level, message) => void lines.push(`${level} ${message}`) })
+      await joined(scene, zk, 'a')
+      await end(scene, zk)
+      await scene.world.advance(RECONNECTED)
+      expect(lines.filter((line) => /member (left|lost)/.test(line))).toEqual([expected.replace(' ', ' zk: ')])
+    }
+  })
+
   test('Group.join without a name uses a UUID', async () => {
     const { scene, zk } = await prepared()
     const me = await scene.done(new Group(zk, PATH).join())
