@@ -64,9 +64,15 @@ function variants() {
     .filter(({ folder, name }) => words.length === 0 || words.some((word) => `${folder}/${name}`.includes(word)))
 }
 
-/** `spin` has the flags of the variant. `gcc` and `pan`, if present, set how it is searched. */
-function check({ folder, name, file, spin, gcc, pan, expect, note }) {
-  const search = { gcc: gcc ?? searches[expect].gcc, pan: pan ?? searches[expect].pan }
+/**
+ * `spin` has the flags of the variant. `gcc` and `pan`, if present, set how it is searched. `order` has the order in which a search
+ * meets its counterexample early.
+ */
+function check({ folder, name, file, spin, gcc, pan, order = [], expect, note }) {
+  const search = {
+    gcc: [...(gcc ?? searches[expect].gcc), ...(has('--story') ? [] : order)],
+    pan: pan ?? searches[expect].pan,
+  }
   const place = mkdtempSync(join(tmpdir(), 'zk-spec-'))
   const run = (command, ...words) =>
     spawnSync(command, words, { cwd: place, encoding: 'utf8', maxBuffer: 2 ** 28, timeout: SECONDS * 1000 })
