@@ -81,8 +81,6 @@ export class Follower {
         if (wasAborted(error, signal)) throw error
         await throwUnlessTransient(this.#zk, error, undefined, signal)
         throw new BeginAnew()
-      } finally {
-        this.#stopReading()
       }
     }
     await inEachSession(this.#zk, followIn).catch(undefinedIfAborted(signal))
@@ -131,6 +129,8 @@ export class Follower {
     } finally {
       for (const each of unlisten) each()
       ending.abort()
+      // Before any pause: reads that are given up at once would be repeated at once, and never let the process do anything else.
+      this.#stopReading()
       this.#stale()
     }
   }
