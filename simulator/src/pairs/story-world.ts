@@ -1,7 +1,17 @@
 // A small world in which a story is told: one client and one server, and a list of moments at which something happens.
 import { connect, type ConnectionHandler, type DialTarget, type Runtime, type ZooKeeper } from '@zk/client'
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
-import { type Link, Network, Random, ServerHost, SimProcess, TURNS, WALL_START, World } from '@zk/testing/internal'
+import {
+  drain,
+  type Link,
+  Network,
+  Random,
+  ServerHost,
+  SimProcess,
+  TURNS,
+  WALL_START,
+  World,
+} from '@zk/testing/internal'
 
 export interface Story {
   readonly name: string
@@ -73,7 +83,7 @@ export class StoryWorld {
       wallNow: (now) => WALL_START + Math.floor(now),
     })
     const host = new ServerHost(this.model, () => this.world.enterCode())
-    this.world = new World(host, TURNS, { drained: () => this.#look() })
+    this.world = new World(host, () => drain(TURNS), { drained: () => this.#look() })
     this.#network = new Network(this.world, new Random(seed, 'network'), { latency: 2, cuts: 0 })
     // Each request is a moment, also those of one segment: others may commit something between any two.
     const listening: Pick<Network, 'listen'> = {

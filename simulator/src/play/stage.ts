@@ -1,6 +1,7 @@
 // What a scenario is played on: world, ensemble, network, processes.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import {
+  drain,
   WALL_START,
   TURNS,
   Network,
@@ -70,7 +71,7 @@ export class Stage implements Target, PlayContext {
     const host = new ServerHost(model, () => this.#commits.collect())
     this.model = model
     this.#commits = new Commits(model)
-    this.world = new World(host, turns, witness)
+    this.world = new World(host, () => drain(turns), witness)
     this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
     const names = namesOf(network, members)
     this.hosts = [...(names?.keys() ?? members)]

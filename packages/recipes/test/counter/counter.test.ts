@@ -62,8 +62,9 @@ describe('Counter', () => {
     const { scene, counter } = await prepared()
     const data = new Uint8Array(length)
     scene.ensemble.nodes.create(PATH, { data })
-    for (const call of [counter.get(), counter.add(1n), counter.update(() => 1n)]) {
-      const calling = await scene.start(call)
+    const calls = [counter.get(), counter.add(1n), counter.update(() => 1n)]
+    for (const started of calls.map((call) => scene.start<unknown>(call))) {
+      const calling = await started
       expect(calling.error).toBeInstanceOf(TypeError)
       expect(String(calling.error)).toContain(`${PATH} is not a counter: its data has ${length} bytes`)
     }

@@ -531,11 +531,9 @@ describe('zk:acquire', () => {
     const zk = await scene.client()
     const seen = traced()
     const never = AbortSignal.abort()
-    for (const call of [
-      new Lock(zk, PATH).acquire({ signal: never }),
-      new Lock(zk, PATH).tryAcquire({ signal: never }),
-    ])
-      expect((await scene.start(call)).status).toBe('rejected')
+    const calls = [new Lock(zk, PATH).acquire({ signal: never }), new Lock(zk, PATH).tryAcquire({ signal: never })]
+    for (const started of calls.map((call) => scene.start<unknown>(call)))
+      expect((await started).status).toBe('rejected')
     await scene.done(zk.close())
     expect((await scene.start(new Lock(zk, PATH).tryAcquire())).status).toBe('rejected')
     const starts = seen.filter(([event]) => event === 'start')

@@ -52,8 +52,9 @@ describe('The stored number of permits', () => {
     prepare(scene, 5)
     const zk = await scene.client()
     const semaphore = semaphoreOf(zk, { permits: 3 })
-    for (const acquiring of [semaphore.acquire(), semaphore.tryAcquire(), semaphore.run(() => {})]) {
-      const { error } = await scene.start<unknown>(acquiring)
+    const calls = [semaphore.acquire(), semaphore.tryAcquire(), semaphore.run(() => {})]
+    for (const started of calls.map((call) => scene.start<unknown>(call))) {
+      const { error } = await started
       expect(RecipeError.is(error)).toBe(true)
       expect(error).toMatchObject({ path: PATH, permits: 3, stored: 5 })
       expect((error as Error).message).toMatch(/^\/semaphores\/encoder has 5 permits.*\{ permits: 3 \}/)
@@ -115,8 +116,9 @@ describe('The stored number of permits', () => {
     scene.ensemble.nodes.create(PATH, { data: '192.168.0.1' })
     const zk = await scene.client()
     const semaphore = semaphoreOf(zk, { permits: 3 })
-    for (const call of [semaphore.acquire(), semaphore.resize(2), semaphore.permits()]) {
-      const { error } = await scene.start<unknown>(call)
+    const calls = [semaphore.acquire(), semaphore.resize(2), semaphore.permits()]
+    for (const started of calls.map((call) => scene.start<unknown>(call))) {
+      const { error } = await started
       expect(error).toMatchObject({ name: 'RecipeError', stored: undefined })
       expect((error as Error).message).toMatch(/11 bytes of data/)
     }

@@ -49,11 +49,6 @@ export class Network {
     this.#actions.clear()
   }
 
-  /** Timers in the world by which the ensemble's time goes on: one, or none. */
-  get timers(): number {
-    return this.#timer === undefined ? 0 : 1
-  }
-
   // --- from clients -----------------------------------------------------------------------------------------------
 
   #dialed(member: string, link: Link): void {
@@ -108,7 +103,7 @@ export class Network {
     this.#timer?.cancel()
     this.#timer = undefined
     if (at === Infinity) return
-    const cancel = this.#world.setTimer(at - this.#world.now(), () => {
+    const cancel = this.#world.elsewhere(Math.ceil(at - this.#world.now()), () => {
       this.#timer = undefined
       this.#elapse()
     })
@@ -129,7 +124,7 @@ export class Network {
       const action = this.#actions.get(frame)
       this.#actions.delete(frame)
       if (action !== undefined) this.#world.arrive(action)
-      this.#world.arrive(arrive)
+      this.#world.elsewhere(0, arrive)
     }
     // One that is due now goes behind those that are due now, too, and still wait for their timer.
     if (at <= this.#world.now() && (line?.waiting ?? 0) === 0) return go()

@@ -178,7 +178,7 @@ export class Scene {
 
   /** Timers of clients, and frames under way. */
   get timers(): number {
-    return this.world.timers - this.network.timers
+    return this.world.timers
   }
 
   /** What contenders leave behind when no contender holds or waits: nothing. Every session has one timer at its client. */

@@ -2,6 +2,7 @@ import { checkKeys, show } from '../connection/fault.ts'
 import { EnsembleModel } from '../ensemble-model.ts'
 import { asFunction, checkDuration, ENSEMBLE_OPTIONS, type EnsembleOptions, integer } from '../options.ts'
 import { WALL_START } from './clock.ts'
+import { drain } from './drain.ts'
 import { Network, PORT } from './network.ts'
 import { Random } from './random.ts'
 import { Resolver, type VirtualNames } from './resolver.ts'
@@ -112,7 +113,7 @@ export class VirtualWorld {
     // A call of the ensemble may settle promises, such as `fired` of a fault.
     const host = new ServerHost(ensemble, () => this.#world.enterCode())
     this.#seed = seed
-    this.#world = new World(host, turns)
+    this.#world = new World(host, () => drain(turns))
     this.#waits = new Waits(this.#world)
     this.#dialer = new Network(this.#world, new Random(seed, 'network'), {
       latency: clientLatency,

@@ -1,5 +1,4 @@
 import { EventQueue } from './event-queue.ts'
-import { drain } from './drain.ts'
 
 /** A source of events besides the queue: the ensemble. */
 export interface EventSource {
@@ -31,16 +30,16 @@ export class World {
   activity = 0
   readonly #queue = new EventQueue()
   readonly #source: EventSource
-  /** How many microtask turns promises get after an event. */
-  readonly #turns: number
+  readonly #drain: () => Promise<void>
   readonly #witness: Witness | undefined
   #now = 0
   #eventsAtOnce = 0
   #hasRunCode = false
 
-  constructor(source: EventSource, turns: number, witness?: Witness) {
+  /** `drain` resolves when the promises that go on after an event have done so. */
+  constructor(source: EventSource, drain: () => Promise<void>, witness?: Witness) {
     this.#source = source
-    this.#turns = turns
+    this.#drain = drain
     this.#witness = witness
   }
 
@@ -80,7 +79,7 @@ export class World {
    */
   async run(until: number | (() => number), isOver: () => boolean = () => false): Promise<void> {
     const ask = typeof until === 'number' ? () => until : until
-    await this.#drain()
+    await this.#rest()
     let end
     for (;;) {
       end = ask()
@@ -91,7 +90,7 @@ export class World {
       this.#advance(next)
       if (queued <= due) this.#queue.take().action!()
       else this.#source.elapse(this.#now)
-      if (this.#hasRunCode) await this.#drain()
+      if (this.#hasRunCode) await this.#rest()
       if (isOver()) return
     }
     if (this.#now < end && end !== Infinity) this.#now = end
@@ -107,9 +106,9 @@ export class World {
     }
   }
 
-  async #drain(): Promise<void> {
+  async #rest(): Promise<void> {
     this.#hasRunCode = false
-    await drain(this.#turns)
+    await this.#drain()
     if (this.#witness !== undefined) await this.#witness.drained(this)
   }
 }
