@@ -137,8 +137,7 @@ export class ServerConnection implements Connection {
     if (this.#state === 'closed') return
     const request = this.#settle(message)
     // A request with an operation that the server does not know is not counted.
-    if (request !== undefined && zxid !== UNKNOWN)
-      this.log.answered({ ...message, err, zxid, takenAt: request.takenAt })
+    if (request !== undefined && zxid !== UNKNOWN) this.#answered(message, request.takenAt, err, zxid)
     this.#reply(message, zxid, err, request?.rule, response)
     if (message.op === 'closeSession') return this.end('the client closed the session')
     this.#goOn()
@@ -330,8 +329,8 @@ export class ServerConnection implements Connection {
     this.#reply(message, this.#zxid, err, rule)
   }
 
-  #answered({ op, opCode, xid }: Asked, takenAt: number, err: number = ErrorCode.Ok): void {
-    this.log.answered({ op, opCode, xid, err, zxid: this.#zxid, takenAt })
+  #answered({ op, opCode, xid }: Asked, takenAt: number, err: number = ErrorCode.Ok, zxid = this.#zxid): void {
+    this.log.answered({ op, opCode, xid, err, zxid, takenAt })
   }
 
   #reply(asked: RequestMessage, zxid: bigint, err: number, rule: FaultRule | undefined, response?: unknown): void {

@@ -1,6 +1,6 @@
 // The requests that a server knows, and which server executes them.
 import { OpCode, operationName } from '@zk/wire'
-import { hasOperation, type Release } from './releases.ts'
+import type { Release } from './releases.ts'
 
 const writes: ReadonlySet<number> = new Set([
   OpCode.create,
@@ -52,5 +52,5 @@ export function isKnown(opCode: number, release: Release): boolean {
   if (!writes.has(opCode) && !others.has(opCode)) return false
   if (opCode === OpCode.check && release.checksInMultiOnly) return false
   const name = operationName(opCode)
-  return name !== undefined && hasOperation(release, name)
+  return name !== undefined && release.operations.has(name)
 }

@@ -163,6 +163,7 @@ type BehaviourName = keyof typeof behaviours
 export interface Release extends Readonly<Record<BehaviourName, boolean>> {
   /** Such as `3.9.6`. */
   readonly name: string
+  readonly operations: ReadonlySet<OperationName>
 }
 
 /** The newest releases of all lines, by line. */
@@ -182,7 +183,9 @@ export function releaseOf(name: string): Release | undefined {
   const [, line = ''] = /^(\d+\.\d+)\.\d+$/.exec(exact === DEBIAN ? numberOf(exact) : exact) ?? []
   if (!Object.hasOwn(newest, line) || isBefore(newest[line as ReleaseLine], numberOf(exact))) return undefined
   const has = Object.entries<Releases>(behaviours).map(([name, releases]) => [name, concerns(releases, exact)] as const)
-  return { ...(Object.fromEntries(has) as Record<BehaviourName, boolean>), name: exact }
+  const names = Object.keys(operations) as OperationName[]
+  const known = names.filter((each) => !isBefore(numberOf(exact), operations[each].since))
+  return { ...(Object.fromEntries(has) as Record<BehaviourName, boolean>), name: exact, operations: new Set(known) }
 }
 
 export const NEWEST = releaseOf('3.9')!
@@ -193,11 +196,6 @@ export function defaultsOf({ wrapsSequences, hasWatchModes }: Release): {
   readonly watchModes: 'one' | 'several'
 } {
   return { sequenceOverflow: wrapsSequences ? 'wrap' : 'stick', watchModes: hasWatchModes ? 'several' : 'one' }
-}
-
-/** Whether servers of this release know the operation. */
-export function hasOperation({ name }: Release, operation: OperationName): boolean {
-  return !isBefore(numberOf(name), operations[operation].since)
 }
 
 /** Whether this release is one of them. */
