@@ -79,8 +79,12 @@ export async function connectWith(
 }
 
 /** Calls `body` with a client, which is closed however it ends. */
-export async function withClient(args: Arguments, body: (zk: ZooKeeper) => Promise<number>): Promise<number> {
-  const zk = await connectWith(args, process.env, undefined)
+export async function withClient(
+  args: Arguments,
+  body: (zk: ZooKeeper) => Promise<number>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const zk = await connectWith(args, process.env, signal)
   try {
     return await body(zk)
   } finally {

@@ -45,7 +45,7 @@ function contentOf(file: string): Uint8Array {
   }
 }
 
-/** A file that cannot be read was named in error, or is the wrong one. */
+/** A named file that cannot be read is wrong usage. */
 function unreadable(file: string, error: unknown): Error {
   const message = `${nameOf(file)} cannot be read: ${(error as Error).message}`
   return file === '-' ? new InputError(message) : new UsageError(message)

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { promisify } from 'node:util'
 
-/** Lines are written together, up to so many characters, */
+/** Lines are written together: at least so many characters, */
 const CHUNK = 65_536
-/** and for so long at most, in ms. */
+/** or what has come in so many ms. */
 const LATEST = 200
 
 /** Standard output cannot be written. */
@@ -68,12 +68,17 @@ export async function printLines(lines: AsyncIterable<string>, printText = print
   let text = ''
   let timer: ReturnType<typeof setTimeout> | undefined
   let printing = Promise.resolve()
-  const flush = (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     clearTimeout(timer)
-    timer = undefined
     const ready = text
     text = ''
-    return (printing = printing.then(() => printText(ready)))
+    printing = printing.then(() => printText(ready))
+    try {
+      await printing
+    } finally {
+      // Not before: while the reader is slow, text is collected up to a chunk.
+      timer = undefined
+    }
   }
   const iterator = lines[Symbol.asyncIterator]()
   let fail: (error: unknown) => void

@@ -47,7 +47,8 @@ export async function hasPermits(zk: ZooKeeper, path: string, options: CallOptio
   try {
     return (await zk.getChildren(`${path}/leases`, options)).children.some(isPermitName)
   } catch (error) {
-    if (KeeperError.is(error, 'NoNode')) return false
+    // Nodes of these names may be something else.
+    if (KeeperError.is(error, 'NoNode', 'NoAuth')) return false
     throw error
   }
 }
@@ -68,6 +69,7 @@ export async function* lockPathsBelow(
   { signal, onUnreadable }: Finding,
 ): AsyncGenerator<string> {
   const semaphores = new Set<string>()
+  const found = new Set<string>()
   let isThere = false
   const nodes = walk(zk, root, {
     concurrency: READS,
@@ -83,7 +85,10 @@ export async function* lockPathsBelow(
     const isLeases = /.\/leases$/.test(path) && children.some(isPermitName)
     const semaphore = isSemaphore(children) ? path : isLeases ? parentOf(path) : undefined
     if (semaphore !== undefined) semaphores.add(semaphore)
-    if (semaphore !== undefined || children.some(isContenderName)) yield semaphore ?? path
+    if (semaphore === undefined && !children.some(isContenderName)) continue
+    const lock = semaphore ?? path
+    if (!found.has(lock)) yield lock
+    found.add(lock)
   }
   if (!isThere) throw missing(zk, root)
 }
@@ -93,12 +98,12 @@ export async function contendersAt(zk: ZooKeeper, path: string, options: CallOpt
   const { children } = await zk.getChildren(path, options)
   // The recipes need a node of their own.
   if (path === '/') return []
+  const lists: (readonly Contender[])[] = []
   if (isSemaphore(children) || (children.includes('leases') && (await hasPermits(zk, path, options)))) {
     const semaphore = new Semaphore(zk, path)
-    return [...held(await semaphore.holders(options)), ...inLine(await semaphore.contenders(options))]
+    lists.push(held(await semaphore.holders(options)), inLine(await semaphore.contenders(options)))
   }
   const markers = new Set(children.map((name) => (OURS.exec(name) ?? KAZOO.exec(name))?.[1] ?? KAZOO_LEASE.test(name)))
-  const lists: (readonly Contender[])[] = []
   if (markers.has('lock-')) lists.push(inLine(await new Lock(zk, path).contenders(options)))
   if (markers.has('latch-')) lists.push(inLine(await new LeaderElection(zk, path).contenders(options)))
   if (markers.has('__READ__') || markers.has('__WRIT__')) {

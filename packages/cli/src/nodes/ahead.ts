@@ -11,7 +11,7 @@ interface Started<Result> {
 }
 
 /**
- * Calls `start` for the items ahead of the loop, and yields the results in the order of the items, each as soon as it is there. If the
+ * Calls `start` for the items ahead of the loop, and yields the results in the order of the items, each as soon as it is available. If the
  * items end with an error, it is thrown after the last result.
  */
 export async function* ahead<Item, Result>(

@@ -20,7 +20,7 @@ export interface PutOptions {
   readonly delete: boolean
   readonly dryRun: boolean
   readonly json: boolean
-  /** Nothing more is begun when it aborts. */
+  /** No further node is compared when it aborts. */
   readonly signal: AbortSignal
 }
 
@@ -42,14 +42,17 @@ export async function* put(zk: ZooKeeper, tree: Tree, options: PutOptions): Asyn
   const { root, failures, dryRun } = options
   const counts = { created: 0, changed: 0, deleted: 0, equal: 0, ephemeral: 0, aclsLeft: 0 }
   if (root !== '/' && !dryRun) await untilAnswered(() => zk.ensurePath(parentOf(root)))
-  /** Nodes below it fail for the same reason. */
-  let failed: string | undefined
+  /** The last node that failed. Failures below it for the same reason are not told. */
+  let failed: Refusal | undefined
   const outcomes = ahead(
     changes(zk, tree, counts, options),
     async (change) => {
-      if ('error' in change || dryRun) return change
+      if ('error' in change) return change
       try {
-        await untilAnswered(() => write(zk, change, options))
+        if (!dryRun) await untilAnswered(() => write(zk, change, options))
+        if (change.what.includes('create')) counts.created++
+        else if (change.what.includes('delete')) counts.deleted++
+        else counts.changed++
         return change
       } catch (error) {
         return { path: change.path, error: error as Error }
@@ -62,14 +65,11 @@ export async function* put(zk: ZooKeeper, tree: Tree, options: PutOptions): Asyn
     for await (const outcome of outcomes) {
       const { path } = outcome
       if ('error' in outcome) {
-        if (failed !== undefined && isBelow(path, failed)) continue
+        if (failed !== undefined && isBelow(path, failed.path) && haveSameCode(outcome.error, failed.error)) continue
         failures.add(outcome.error)
-        failed = path
+        failed = outcome
         continue
       }
-      if (outcome.what.includes('create')) counts.created++
-      else if (outcome.what.includes('delete')) counts.deleted++
-      else counts.changed++
       yield options.json
         ? jsonLine({ path, changes: outcome.what })
         : `${outcome.what.join(',').padEnd(6)}  ${printable(path)}`
@@ -81,6 +81,8 @@ export async function* put(zk: ZooKeeper, tree: Tree, options: PutOptions): Asyn
     else say(`${isWhole ? '' : 'not finished: '}${summary(counts, dryRun)}`)
   }
 }
+
+const haveSameCode = (one: Error, other: Error): boolean => KeeperError.is(one) && KeeperError.is(other, one.code)
 
 interface Counts {
   created: number

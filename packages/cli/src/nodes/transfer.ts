@@ -1,6 +1,6 @@
 // `zk export`, `import`, `cp` and `diff`: trees of nodes between ensembles and files.
 import type { Stat, ZooKeeper } from '@zk/client'
-import { printable } from '@zk/client/internal'
+import { onAbort, printable } from '@zk/client/internal'
 import { parentOf } from '@zk/wire'
 import type { Command } from '../command/command.ts'
 import { withClient } from '../command/connection.ts'
@@ -94,8 +94,10 @@ Examples:
       }
     }
     return withClientUntilSignal(args, async (zk, signal) => {
+      // Standard input that goes on would keep zk running.
       const over = new AbortController()
-      signal.addEventListener('abort', () => over.abort())
+      onAbort(signal, () => over.abort())
+      closeAfter(signal, zk)
       const nodes = readDump(file, { signal: over.signal })
       const failures = new Failures()
       const options = {
@@ -112,7 +114,6 @@ Examples:
         await printChanges(put(zk, withFirst(first.value, nodes), { ...options, root: root ?? first.value.path }))
         return failures.code
       } finally {
-        // Standard input that goes on would keep zk running.
         over.abort()
       }
     })
@@ -139,9 +140,18 @@ async function withSecondClient(
   args: Arguments,
   zk: ZooKeeper,
   body: (second: ZooKeeper) => Promise<number>,
+  signal?: AbortSignal,
 ): Promise<number> {
   if (args.text('to-connect') === undefined) return body(zk)
-  return withClient(secondOf(args), body)
+  return withClient(secondOf(args), body, signal)
+}
+
+/** How long the writes under way may take after a signal, in ms. */
+const GRACE = 1_000
+
+/** Closes the client that long after the signal: then every call rejects, also if no server answers. */
+function closeAfter(signal: AbortSignal, zk: ZooKeeper): void {
+  onAbort(signal, () => setTimeout(() => void zk.close(), GRACE).unref())
 }
 
 function secondOf(args: Arguments): Arguments {
@@ -176,8 +186,10 @@ Examples:
     if (from === to && args.text('to-connect') === undefined) throw new UsageError(`${from} is the copy itself`)
     const failures = new Failures()
     const [acl, depth] = [args.has('acl'), args.has('recursive') ? undefined : 0]
-    return withClientUntilSignal(args, (zk, signal) =>
-      withSecondClient(args, zk, async (second) => {
+    return withClientUntilSignal(args, (zk, signal) => {
+      closeAfter(signal, zk)
+      const copy = async (second: ZooKeeper): Promise<number> => {
+        closeAfter(signal, second)
         if ((await zk.exists(from)) === undefined) throw missing(zk, from)
         if (depth === undefined && (await isInside(zk, from, second, to))) {
           throw new UsageError(`${from} cannot be copied into itself`)
@@ -194,8 +206,9 @@ Examples:
         }
         await printChanges(put(second, tree, options))
         return failures.code
-      }),
-    )
+      }
+      return withSecondClient(args, zk, copy, signal)
+    })
   },
 }
 
@@ -246,15 +259,21 @@ Examples:
     const failures = new Failures()
     const acl = args.has('acl')
     const tree = (word: string, zk: ZooKeeper): Tree => readTree(zk, word, { failures, acl })
+    const over = new AbortController()
+    const dump = (word: string): Tree => readDump(word.slice(1), { signal: over.signal })
     const compare = async (one: Tree, other: Tree): Promise<number> => {
       const found = { differences: 0 }
-      await printLines(different(one, other, acl, args.has('json'), failures, found))
+      try {
+        await printLines(different(one, other, acl, args.has('json'), failures, found))
+      } finally {
+        over.abort()
+      }
       return failures.code || (found.differences === 0 ? EXIT.done : EXIT.different)
     }
-    if (isFile(a) && isFile(b)) return compare(readDump(a.slice(1)), readDump(b.slice(1)))
-    if (isFile(a)) return withClient(secondOf(args), (zk) => compare(readDump(a.slice(1)), tree(b, zk)))
+    if (isFile(a) && isFile(b)) return compare(dump(a), dump(b))
+    if (isFile(a)) return withClient(secondOf(args), (zk) => compare(dump(a), tree(b, zk)))
     return withClient(args, (zk) => {
-      if (isFile(b)) return compare(tree(a, zk), readDump(b.slice(1)))
+      if (isFile(b)) return compare(tree(a, zk), dump(b))
       return withSecondClient(args, zk, (second) => compare(tree(a, zk), tree(b, second)))
     })
   },

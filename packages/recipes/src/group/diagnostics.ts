@@ -39,8 +39,8 @@ const lines = {
 /** The line for `lost` if this client was closed, which is not a reason for an alert. */
 const closed = ['info', 'member left: its client was closed'] as const
 
-function isOfClose({ error }: GroupMessages['zk:member']): boolean {
-  return error instanceof Error && KeeperError.is(error.cause, 'Closed')
+function isOfClose({ event, error }: GroupMessages['zk:member']): boolean {
+  return event === 'lost' && error instanceof Error && KeeperError.is(error.cause, 'Closed')
 }
 
 export function reportMember(zk: ZooKeeper, message: GroupMessages['zk:member']): void {

@@ -5,7 +5,7 @@ import { retry } from './retry.ts'
 
 /**
  * Lets servers delete these containers, which were created for nothing, and the ones above them: servers delete only containers that
- * had a child (`ContainerManager`). A child that is created and deleted in one transaction is enough, and no other client sees it.
+ * had a child (`ContainerManager`). A child that is created and deleted in one transaction is enough, and no read shows it.
  * `name` is the name of the child.
  */
 export async function countAsUsed(
@@ -14,7 +14,7 @@ export async function countAsUsed(
   name: string,
   options: CallOptions,
 ): Promise<void> {
-  // This fails if the client may not create there, or if the session is over.
+  // This fails if the client may not create there, if a quota allows no child, or if the session is over.
   await Promise.all(containers.map((path) => settled(use(zk, path, name, options))))
 }
 
@@ -23,9 +23,8 @@ async function use(zk: ZooKeeper, path: string, name: string, options: CallOptio
   try {
     await retry(zk, () => zk.multi([op.create(child), op.delete(child)], options))
   } catch (error) {
-    if (KeeperError.is(error, 'NoNode')) await useAbove(zk, path, name, options)
-    else if (KeeperError.is(error, 'QuotaExceeded')) await deleteUnused(zk, path, options)
-    else throw error
+    if (!KeeperError.is(error, 'NoNode')) throw error
+    await useAbove(zk, path, name, options)
   }
 }
 
@@ -36,12 +35,6 @@ async function useAbove(zk: ZooKeeper, path: string, name: string, options: Call
   const stat = await retry(zk, () => zk.exists(above, options))
   if (stat === undefined) await useAbove(zk, above, name, options)
   else if (isUnused(stat)) await use(zk, above, name, options)
-}
-
-/** Where a quota allows no child. The container would count until somebody deletes it. */
-async function deleteUnused(zk: ZooKeeper, path: string, options: CallOptions): Promise<void> {
-  const stat = await retry(zk, () => zk.exists(path, options))
-  if (isUnused(stat)) await retry(zk, () => zk.delete(path, { ...options, version: 0 }))
 }
 
 /** Whether it may be a container that never had a child: a Stat does not tell a container from a persistent node. */

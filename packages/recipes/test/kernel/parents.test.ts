@@ -120,23 +120,6 @@ describe('Parents', () => {
     expect(scene.children('/')).toEqual(['zookeeper'])
   })
 
-  test.each([
-    ['Lock', 2, (zk: ZooKeeper) => new Lock(zk, '/team/a')],
-    ['Lock', 3, (zk: ZooKeeper) => new Lock(zk, '/team/a/b')],
-    ['MultiLock', 3, (zk: ZooKeeper) => new MultiLock(zk, ['/team/a', '/team/b'])],
-    ['Semaphore', 2, (zk: ZooKeeper) => new Semaphore(zk, '/team/a/b', { permits: 1 })],
-  ] as const)('%s.acquire that a quota of %i nodes refuses leaves no container', async (_, limit, make) => {
-    const scene = new Scene()
-    const { nodes } = scene.ensemble
-    nodes.create('/team')
-    nodes.create('/zookeeper/quota/team/zookeeper_limits', { data: `countHardLimit=${limit}` })
-    nodes.create('/zookeeper/quota/team/zookeeper_stats', { data: 'count=1,bytes=0' })
-    const acquiring = await scene.start(make(await scene.client()).acquire())
-    expect(acquiring.error).toMatchObject({ code: 'QuotaExceeded' })
-    await scene.world.advance(3 * CONTAINER_CHECK)
-    expect(scene.children('/team')).toEqual([])
-  })
-
   test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene()

@@ -63,8 +63,6 @@ export class Scene {
       sequenceOverflow,
       watchModes,
       readOnlyMode,
-      // Without a quota it does nothing.
-      enforceQuota: true,
       release,
       juteMaxBuffer,
       latency: () => this.memberLatency,
