@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { promisify } from 'node:util'
 
-/** Lines are written together: at least so many characters, */
+/** How many characters of lines are collected before they are written. */
 const CHUNK = 65_536
-/** or what has come in so many ms. */
-const LATEST = 200
+/** How long a line waits for others, in ms. */
+const LONGEST_WAIT = 200
 
 /** Standard output cannot be written. */
 export class OutputError extends Error {
@@ -73,12 +73,13 @@ export async function printLines(lines: AsyncIterable<string>, printText = print
     const ready = text
     text = ''
     printing = printing.then(() => printText(ready))
-    try {
-      await printing
-    } finally {
-      // Not before: while the reader is slow, text is collected up to a chunk.
-      timer = undefined
-    }
+    await printing
+    // Not before: while the reader is slow, lines are collected up to a chunk.
+    timer = undefined
+    if (text !== '') flushSoon()
+  }
+  const flushSoon = (): void => {
+    timer ??= setTimeout(() => void flush().catch((error) => fail(error)), LONGEST_WAIT)
   }
   const iterator = lines[Symbol.asyncIterator]()
   let fail: (error: unknown) => void
@@ -91,7 +92,7 @@ export async function printLines(lines: AsyncIterable<string>, printText = print
     for (let line = await next(); line.done !== true; line = await next()) {
       text += `${line.value}\n`
       // The next line may be long in coming.
-      if (text.length < most) timer ??= setTimeout(() => void flush().catch((error) => fail(error)), LATEST)
+      if (text.length < most) flushSoon()
       else await flush()
     }
   } finally {
