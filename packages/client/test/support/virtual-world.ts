@@ -5,10 +5,7 @@ import type { ConnectionHandler, DialTarget, RuntimeConnection } from '../../src
 import { Link, type Listener } from './link.ts'
 import { SeededRandom } from './random.ts'
 
-/**
- * Resolves when all promises have gone on, however deep their chains are. It takes a quarter of the time of 128 microtasks, which the
- * chains of tests would need.
- */
+/** Resolves when no microtask is left, however long the chains of promises are. */
 const drain = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export class VirtualWorld extends SimProcess {
@@ -57,7 +54,7 @@ export class VirtualWorld extends SimProcess {
     this.#world.at(this.#world.now, () => super.arrive(callback))
   }
 
-  /** Something happens outside of the process in `delay` ms. Nothing is drained afterwards: no promise goes on by it. */
+  /** Calls `action` in `delay` ms. It must settle no promise of the process: microtasks are not awaited after it. */
   elsewhere(delay: number, action: () => void): () => void {
     return this.#world.after(delay, action)
   }

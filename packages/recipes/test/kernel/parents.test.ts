@@ -120,6 +120,19 @@ describe('Parents', () => {
     expect(scene.children('/')).toEqual(['zookeeper'])
   })
 
+  test('Lock.acquire that is refused by a quota deletes no node that was there, though it is empty', async () => {
+    const scene = new Scene()
+    scene.ensemble.nodes.create('/team')
+    scene.ensemble.faults.fail({ op: 'createContainer', code: 'QuotaExceeded', times: Infinity })
+    // The first one finds no /team/a.
+    const refused = scene.ensemble.faults.fail({ op: 'multi', nth: 2, code: 'QuotaExceeded' })
+    const acquiring = await scene.start(new Lock(await scene.client(), '/team/a').acquire())
+    expect(acquiring.error).toMatchObject({ code: 'QuotaExceeded' })
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(refused.count).toBe(1)
+    expect(scene.children('/')).toEqual(['zookeeper', 'team'])
+  })
+
   test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
     const steps = await atEveryFrame(async (frame) => {
       const scene = new Scene()

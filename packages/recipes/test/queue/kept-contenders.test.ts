@@ -47,7 +47,7 @@ test.each(uses)('%s keeps nothing of a contender that has left', async (_, use) 
 
 const WAITERS = 20
 
-/** A count takes as long as dozens of calls: it collects garbage, and looks at all that is left. */
+/** Slow: collects garbage, and goes through the whole heap. */
 const lists = () => queryObjects(ContenderList, { format: 'count' })
 
 /** A list is as long as the queue: if each waiter kept one, the memory of a queue would grow with the square of its length. */
